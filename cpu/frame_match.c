@@ -253,7 +253,7 @@ static void frame_aggregate_fastdt(struct sx_frame *f)
 	sx_pool_for(pool, sx_pool_threads(pool) + sx_frame_tasks_of(width, SX_FASTDT_PLANE_COLUMNS),
 		    fastdt_planes_task, f);
 	sx_pool_for(pool, sx_fastdt_bands(&f->x->matcher), fastdt_band_task, f);
-	sx_frame_book(f, SX_STAGE_SGM);
+	sx_frame_book(f, SX_STAGE_AGGREGATE);
 	sx_pool_for(pool, sx_frame_tasks_of(height, SX_FRAME_ROWS), fastdt_winners_task, f);
 	hide(f);
 	find_chance(f);
@@ -356,7 +356,7 @@ void sx_frame_match(struct sx_frame *f)
 		frame_aggregate_sgm(f, SX_SHEAR_RIGHT, false);
 		frame_aggregate_sgm(f, SX_SHEAR_LEFT, false);
 	}
-	sx_frame_book(f, SX_STAGE_SGM);
+	sx_frame_book(f, SX_STAGE_AGGREGATE);
 	sx_matcher_rows_begin(&x->matcher, &f->match);
 	sx_pool_for(pool, sx_matcher_row_tasks(&x->matcher), winner_task, f);
 	hide(f);

@@ -98,7 +98,7 @@ static bool counts_stage(struct sx_prediction *p, enum sx_stage stage, const str
 	switch (stage) {
 	case SX_STAGE_CENSUS:
 		return counts_census(p, &a->stereo);
-	case SX_STAGE_SGM:
+	case SX_STAGE_AGGREGATE:
 	case SX_STAGE_WINNER:
 		return counts_paths(p, &a->stereo);
 	case SX_STAGE_MEDIAN:
@@ -209,5 +209,5 @@ double sx_predict_paths_ms(const struct sx_predict_device *d, const struct sx_pr
 	struct sx_prediction p;
 
 	sx_predict(&p, d, c, volume);
-	return p.stage[SX_STAGE_SGM].ms + p.stage[SX_STAGE_WINNER].ms;
+	return p.stage[SX_STAGE_AGGREGATE].ms + p.stage[SX_STAGE_WINNER].ms;
 }

@@ -56,7 +56,7 @@ static const struct volume_rule {
  * tests/lab/work/count_work.py makes: warp instructions that could have been issued per cell, cycles per
  * column of the longest paths, bytes per cell.
  */
-static const struct sx_work counted_work = {SX_STAGE_SGM,
+static const struct sx_work counted_work = {SX_STAGE_AGGREGATE,
 					    SX_VOLUME_COUNTED,
 					    128,
 					    -1,

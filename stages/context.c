@@ -21,20 +21,13 @@ const char *const sx_volume_names[] = {[SX_VOLUME_AUTO] = "auto",
 				       NULL};
 
 static const char *const stage_names[SX_STAGE_COUNT] = {
-	[SX_STAGE_INGEST] = "ingest",
-	[SX_STAGE_CENSUS] = "census",
-	[SX_STAGE_SGM] = "sgm",
-	[SX_STAGE_WINNER] = "winner",
-	[SX_STAGE_MEDIAN] = "median",
-	[SX_STAGE_LEFT_RIGHT] = "left_right",
-	[SX_STAGE_SPECKLE] = "speckle",
-	[SX_STAGE_SMOOTH] = "smooth",
-	[SX_STAGE_CONFIDENCE] = "confidence",
-	[SX_STAGE_ROAD] = "road",
-	[SX_STAGE_REDUCE] = "reduce",
-	[SX_STAGE_SEGMENT] = "segment",
-	[SX_STAGE_COMPACT] = "compact",
-	[SX_STAGE_DIAGNOSTICS] = "monitor",
+	[SX_STAGE_INGEST] = "ingest",	      [SX_STAGE_CENSUS] = "census",
+	[SX_STAGE_AGGREGATE] = "sgm",	      [SX_STAGE_WINNER] = "winner",
+	[SX_STAGE_MEDIAN] = "median",	      [SX_STAGE_LEFT_RIGHT] = "left_right",
+	[SX_STAGE_SPECKLE] = "speckle",	      [SX_STAGE_SMOOTH] = "smooth",
+	[SX_STAGE_CONFIDENCE] = "confidence", [SX_STAGE_ROAD] = "road",
+	[SX_STAGE_REDUCE] = "reduce",	      [SX_STAGE_SEGMENT] = "segment",
+	[SX_STAGE_COMPACT] = "compact",	      [SX_STAGE_DIAGNOSTICS] = "monitor",
 };
 
 const char *sx_stage_name(enum sx_stage stage, const struct sx_stereo_params *p)
@@ -43,7 +36,7 @@ const char *sx_stage_name(enum sx_stage stage, const struct sx_stereo_params *p)
 		return "external";
 	if (stage == SX_STAGE_CENSUS && p->cost == SX_COST_ZNCC)
 		return "zncc";
-	if (stage == SX_STAGE_SGM && p->aggregation == SX_AGGREGATION_FASTDT)
+	if (stage == SX_STAGE_AGGREGATE && p->aggregation == SX_AGGREGATION_FASTDT)
 		return "fastdt";
 	return stage_names[stage];
 }

@@ -67,7 +67,7 @@ enum sx_stage {
 	SX_STAGE_INGEST,
 	/* descriptors, or window sums of zncc; the cpu engine with zncc includes all costs */
 	SX_STAGE_CENSUS,
-	SX_STAGE_SGM, /* aggregation: paths or FastDT; the cpu engine with sgm includes the winner */
+	SX_STAGE_AGGREGATE, /* aggregation: paths or FastDT; the cpu engine with sgm includes the winner */
 	SX_STAGE_WINNER,
 	SX_STAGE_MEDIAN,
 	SX_STAGE_LEFT_RIGHT,

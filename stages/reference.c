@@ -316,7 +316,7 @@ static void reference_match(struct sx_context *x, int64_t *t)
 		sx_fastdt(&in, &tap[SX_TAP_SUM], p, x->aggregation_scratch);
 	else
 		sx_sgm(&in, &tap[SX_TAP_SUM], p, x->aggregation_scratch);
-	book(x, SX_STAGE_SGM, t);
+	book(x, SX_STAGE_AGGREGATE, t);
 	sx_winner(&tap[SX_TAP_SUM], &tap[SX_TAP_WINNER], &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE],
 		  p);
 }

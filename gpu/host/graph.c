@@ -144,7 +144,7 @@ static cudaError_t chain_aggregate(struct sx_context *x)
 	} else {
 		e = sx_sgm_cuda_run(s->sgm, &x->taps[SX_TAP_LEFT], &x->taps[SX_TAP_LEFT_CENSUS], x->stream);
 	}
-	return e ? e : done(x, SX_STAGE_SGM);
+	return e ? e : done(x, SX_STAGE_AGGREGATE);
 }
 
 /* Hides pixels that only one of the two raw cameras saw. */

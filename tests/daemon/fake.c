@@ -399,7 +399,7 @@ static int timed_begin(struct sx_context *x, const struct sx_road *previous)
 		x->images_read(x->user);
 	}
 	us += n % 2 ? told("FAKE_JITTER_US") : 0;
-	x->result.stage_ns[SX_STAGE_SGM] = (int64_t)us * 1000 + 1;
+	x->result.stage_ns[SX_STAGE_AGGREGATE] = (int64_t)us * 1000 + 1;
 	if (told("FAKE_HANG_AT") && n == (uint64_t)told("FAKE_HANG_AT"))
 		return 0;
 	own->done_ns = x->result.started_ns + us * 1000;

@@ -197,16 +197,16 @@ static void test_bounds(void **state)
 	struct sx_prediction want, got;
 
 	sx_predict(&want, &d, &c, SX_VOLUME_STORED);
-	assert_int_equal(want.stage[SX_STAGE_SGM].bound, SX_BOUND_BYTES);
+	assert_int_equal(want.stage[SX_STAGE_AGGREGATE].bound, SX_BOUND_BYTES);
 	slow.bytes_per_s /= 2;
 	sx_predict(&got, &slow, &c, SX_VOLUME_STORED);
-	assert_true(fabs(got.stage[SX_STAGE_SGM].ms / want.stage[SX_STAGE_SGM].ms - 2) < 1e-6);
+	assert_true(fabs(got.stage[SX_STAGE_AGGREGATE].ms / want.stage[SX_STAGE_AGGREGATE].ms - 2) < 1e-6);
 	sx_predict(&want, &d, &c, SX_VOLUME_CHECKPOINT);
-	assert_int_equal(want.stage[SX_STAGE_SGM].bound, SX_BOUND_ISSUE);
+	assert_int_equal(want.stage[SX_STAGE_AGGREGATE].bound, SX_BOUND_ISSUE);
 	slow = d;
 	slow.clock_hz /= 2;
 	sx_predict(&got, &slow, &c, SX_VOLUME_CHECKPOINT);
-	assert_true(fabs(got.stage[SX_STAGE_SGM].ms / want.stage[SX_STAGE_SGM].ms - 2) < 1e-6);
+	assert_true(fabs(got.stage[SX_STAGE_AGGREGATE].ms / want.stage[SX_STAGE_AGGREGATE].ms - 2) < 1e-6);
 	assert_true(got.chain_ms < 2 * want.chain_ms); /* the host's share stays the same */
 	slow = d;
 	slow.sms = 1000000;
@@ -217,7 +217,7 @@ static void test_bounds(void **state)
 	slow = d;
 	slow.capability = 110;
 	sx_predict(&got, &slow, &c, SX_VOLUME_CHECKPOINT);
-	assert_true(got.stage[SX_STAGE_SGM].issue_ms > 1.05 * want.stage[SX_STAGE_SGM].issue_ms);
+	assert_true(got.stage[SX_STAGE_AGGREGATE].issue_ms > 1.05 * want.stage[SX_STAGE_AGGREGATE].issue_ms);
 }
 
 static void assert_missing(const struct sx_params *p, const char *words, enum sx_stage unknown)
@@ -244,16 +244,16 @@ static void test_missing(void **state)
 	assert_missing(&p, "stereo.paths = 8: counted for 4", SX_STAGE_WINNER);
 	p = defaults();
 	p.stereo.disparities = 192;
-	assert_missing(&p, "stereo.disparities = 192: counted for 64 and 128", SX_STAGE_SGM);
+	assert_missing(&p, "stereo.disparities = 192: counted for 64 and 128", SX_STAGE_AGGREGATE);
 	p = defaults();
 	p.stereo.cost = SX_COST_ZNCC;
 	assert_missing(&p, "stereo.cost = zncc", SX_STAGE_CENSUS);
 	p = defaults();
 	p.stereo.aggregation = SX_AGGREGATION_FASTDT;
-	assert_missing(&p, "stereo.aggregation = fastdt", SX_STAGE_SGM);
+	assert_missing(&p, "stereo.aggregation = fastdt", SX_STAGE_AGGREGATE);
 	p = defaults();
 	p.stereo.p2_edge = 10;
-	assert_missing(&p, "stereo.p2_edge = 10", SX_STAGE_SGM);
+	assert_missing(&p, "stereo.p2_edge = 10", SX_STAGE_AGGREGATE);
 	p = defaults();
 	p.stereo.p2 = p.stereo.p2_vertical = 95;
 	assert_missing(&p, "sums of paths up to 504", SX_STAGE_WINNER);

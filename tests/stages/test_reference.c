@@ -317,7 +317,7 @@ static void columns_are_covered(void **state)
 	assert_true(result->finished_ns > result->started_ns);
 	for (int s = 0; s < SX_STAGE_COUNT; s++)
 		assert_true(result->stage_ns[s] >= 0 && sx_stage_name(s, &c.params.stereo)[0]);
-	assert_true(result->stage_ns[SX_STAGE_SGM] > 0);
+	assert_true(result->stage_ns[SX_STAGE_AGGREGATE] > 0);
 	rig_finish(&g);
 }
 

@@ -331,7 +331,7 @@ static void test_stage_times(void **state)
 	r = sx_backend_cuda.result(x);
 	assert_true(r->stage_ns[SX_STAGE_INGEST] > 0);
 	assert_true(r->stage_ns[SX_STAGE_CENSUS] > 0);
-	assert_true(r->stage_ns[SX_STAGE_SGM] > 0);
+	assert_true(r->stage_ns[SX_STAGE_AGGREGATE] > 0);
 	assert_true(r->stage_ns[SX_STAGE_WINNER] > 0);
 	sx_backend_cuda.context_destroy(x);
 	sx_backend_cuda.close(device);

@@ -169,11 +169,11 @@ bool twin_chain_stages(struct twin_chain *c, double seconds, struct twin_times *
 
 		if (!r)
 			return false;
-		sgm[n] = (double)r->stage_ns[SX_STAGE_SGM] / 1e6;
+		sgm[n] = (double)r->stage_ns[SX_STAGE_AGGREGATE] / 1e6;
 		winner[n] = (double)r->stage_ns[SX_STAGE_WINNER] / 1e6;
 		rest[n] = 0;
 		for (int s = 0; s < SX_STAGE_COUNT; s++)
-			if (s != SX_STAGE_SGM && s != SX_STAGE_WINNER)
+			if (s != SX_STAGE_AGGREGATE && s != SX_STAGE_WINNER)
 				rest[n] += (double)r->stage_ns[s] / 1e6;
 	}
 	ret->frames = n;
