@@ -36,11 +36,13 @@ struct sx_matcher_kernels {
 			 int i, bool first, struct sx_matcher_scratch *s);
 	void (*winner_row)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 			   struct sx_matcher_scratch *s);
-	/* The same two steps with SX_VOLUME_GAINS. i counts groups of SX_MATCHER_GAIN_ROWS rows. */
-	void (*gain_band)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
-			  struct sx_matcher_scratch *s);
-	void (*gain_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
-			  struct sx_matcher_scratch *s);
+	/*
+	 * The same two steps with SX_VOLUME_SIMILARITY. i counts groups of SX_MATCHER_SIMILARITY_ROWS rows.
+	 */
+	void (*similarity_band)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
+				struct sx_matcher_scratch *s);
+	void (*similarity_rows)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
+				struct sx_matcher_scratch *s);
 	/*
 	 * FastDT, see cpu/fastdt.h: computes row y; the columns of task i; band i; the winners of row y from
 	 * the results of all workers.

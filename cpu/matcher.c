@@ -24,16 +24,17 @@ static int rival_above(const struct sx_stereo_params *p, int s0)
 	return 100 * s0 / p->uniqueness + 1;
 }
 
-#define GAIN_BITS 32 /* bits of CSCT; one is the same in all descriptors, so each gain is at least 1 */
+#define SIMILARITY_BITS \
+	32 /* bits of CSCT; one is the same in all descriptors, so each similarity is at least 1 */
 
-/* Returns true if sums of gains of two paths fit bytes. */
-static bool gains_fit(const struct sx_stereo_params *p)
+/* Returns true if sums of similarities of two paths fit bytes. */
+static bool similarities_fit(const struct sx_stereo_params *p)
 {
-	int along = p->p2 + GAIN_BITS, across = p->p2_vertical + GAIN_BITS;
+	int along = p->p2 + SIMILARITY_BITS, across = p->p2_vertical + SIMILARITY_BITS;
 
 	return p->aggregation == SX_AGGREGATION_SGM && p->cost == SX_COST_CSCT && p->paths == 4 &&
 	       p->p2_edge == 0 && p->out_of_view == SX_OUT_OF_VIEW_ZERO &&
-	       p->disparities <= SX_MATCHER_GAIN_DISPARITIES && 2 * along <= UINT8_MAX &&
+	       p->disparities <= SX_MATCHER_SIMILARITY_DISPARITIES && 2 * along <= UINT8_MAX &&
 	       2 * across <= UINT8_MAX;
 }
 
@@ -43,8 +44,8 @@ static enum sx_volume volume_kind(const struct sx_stereo_params *p)
 
 	if (stored == 0)
 		return SX_VOLUME_NONE;
-	if (gains_fit(p))
-		return SX_VOLUME_GAINS;
+	if (similarities_fit(p))
+		return SX_VOLUME_SIMILARITY;
 	return stored * p->p2_vertical <= UINT8_MAX ? SX_VOLUME_BYTES : SX_VOLUME_WORDS;
 }
 
@@ -53,8 +54,8 @@ static int band_columns(const struct sx_matcher *m)
 	size_t column = 2 * (size_t)m->height * (size_t)m->p.disparities;
 	int n;
 
-	if (m->volume_kind == SX_VOLUME_GAINS)
-		return SX_MATCHER_GAIN_COLUMNS;
+	if (m->volume_kind == SX_VOLUME_SIMILARITY)
+		return SX_MATCHER_SIMILARITY_COLUMNS;
 	n = (int)(BAND_BYTES / column) / 4 * 4;
 
 	return n < 4 ? 4 : n > BAND_COLUMNS_MAX ? BAND_COLUMNS_MAX : n;
@@ -81,10 +82,10 @@ static int make_out_of_view(struct sx_matcher *m)
 	return 0;
 }
 
-/* Returns the greatest S, or the greatest sum of gains. */
+/* Returns the greatest S, or the greatest sum of similarities. */
 static int sum_most(const struct sx_matcher *m)
 {
-	return m->volume_kind == SX_VOLUME_GAINS ? m->gain_most : sx_sgm_largest(&m->p);
+	return m->volume_kind == SX_VOLUME_SIMILARITY ? m->similarity_most : sx_sgm_largest(&m->p);
 }
 
 static int make_rival_limit(struct sx_matcher *m)
@@ -97,7 +98,7 @@ static int make_rival_limit(struct sx_matcher *m)
 	for (int s0 = 0; s0 <= most; s0++) {
 		int limit = rival_above(&m->p, s0);
 
-		if (m->volume_kind == SX_VOLUME_GAINS) {
+		if (m->volume_kind == SX_VOLUME_SIMILARITY) {
 			m->rival_limit[most - s0] = (uint16_t)(limit < most ? most - limit : 0);
 			continue;
 		}
@@ -108,21 +109,21 @@ static int make_rival_limit(struct sx_matcher *m)
 }
 
 /* Fills in the places of disparities among interleaved vectors of k bytes. */
-static void make_gains(struct sx_matcher *m, int k)
+static void make_similarities(struct sx_matcher *m, int k)
 {
 	int last = m->p.disparities - 1;
 
 	m->residues = m->p.disparities / k;
 	m->plane_pitch = sx_matcher_padded((size_t)(m->width + m->p.disparities) / (size_t)m->residues + 1);
-	m->gain_most = 4 * GAIN_BITS + 2 * m->p.p2 + 2 * m->p.p2_vertical;
+	m->similarity_most = 4 * SIMILARITY_BITS + 2 * m->p.p2 + 2 * m->p.p2_vertical;
 	for (int d = 0; d <= last; d++) {
 		int place = d % m->residues * k + d / m->residues;
 
-		m->gain_place[d + 1] = (uint8_t)place;
-		m->gain_rank[place] = (uint8_t)(127 - d);
+		m->similarity_place[d + 1] = (uint8_t)place;
+		m->similarity_rank[place] = (uint8_t)(127 - d);
 	}
-	m->gain_place[0] = m->gain_place[1];
-	m->gain_place[last + 2] = m->gain_place[last + 1];
+	m->similarity_place[0] = m->similarity_place[1];
+	m->similarity_place[last + 2] = m->similarity_place[last + 1];
 }
 
 static bool is_fastdt(const struct sx_matcher *m)
@@ -157,8 +158,8 @@ int sx_matcher_init(struct sx_matcher *m, const struct sx_matcher_kernels *k,
 	m->planes = descriptor_bits(p->cost) / k->plane_bits;
 	m->plane_pitch = sx_matcher_padded((size_t)width + (size_t)p->disparities);
 	m->residues = 1;
-	if (m->volume_kind == SX_VOLUME_GAINS)
-		make_gains(m, k->bytes);
+	if (m->volume_kind == SX_VOLUME_SIMILARITY)
+		make_similarities(m, k->bytes);
 	m->band_columns = band_columns(m);
 	if (p->out_of_view == SX_OUT_OF_VIEW_MAX)
 		r = make_out_of_view(m);
@@ -209,13 +210,13 @@ size_t sx_matcher_planes_bytes(const struct sx_matcher *m)
 
 static size_t turned_bytes(const struct sx_matcher *m)
 {
-	return m->volume_kind == SX_VOLUME_GAINS ? (size_t)m->residues * m->plane_pitch : 0;
+	return m->volume_kind == SX_VOLUME_SIMILARITY ? (size_t)m->residues * m->plane_pitch : 0;
 }
 
 /* Returns the number of rows that a worker processes together. */
 static int rows_together(const struct sx_matcher *m)
 {
-	return m->volume_kind == SX_VOLUME_GAINS ? SX_MATCHER_GAIN_ROWS : 1;
+	return m->volume_kind == SX_VOLUME_SIMILARITY ? SX_MATCHER_SIMILARITY_ROWS : 1;
 }
 
 int sx_matcher_row_tasks(const struct sx_matcher *m)
@@ -233,23 +234,23 @@ int sx_matcher_bands(const struct sx_matcher *m, enum sx_shear shear)
 void sx_matcher_band(const struct sx_matcher *m, const struct sx_matcher_frame *f, enum sx_shear shear, int i,
 		     bool first, struct sx_matcher_scratch *s)
 {
-	if (m->volume_kind == SX_VOLUME_GAINS)
-		m->kernels->gain_band(m, f, i, s);
+	if (m->volume_kind == SX_VOLUME_SIMILARITY)
+		m->kernels->similarity_band(m, f, i, s);
 	else
 		m->kernels->sgm_band(m, f, shear, i, first, s);
 }
 
 void sx_matcher_rows_begin(const struct sx_matcher *m, const struct sx_matcher_frame *f)
 {
-	for (int i = 0; m->volume_kind == SX_VOLUME_GAINS && i < sx_matcher_row_tasks(m); i++)
+	for (int i = 0; m->volume_kind == SX_VOLUME_SIMILARITY && i < sx_matcher_row_tasks(m); i++)
 		atomic_store_explicit(&f->up.walked[i].columns, 0, memory_order_relaxed);
 }
 
 void sx_matcher_rows(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
 		     struct sx_matcher_scratch *s)
 {
-	if (m->volume_kind == SX_VOLUME_GAINS)
-		m->kernels->gain_rows(m, f, i, s);
+	if (m->volume_kind == SX_VOLUME_SIMILARITY)
+		m->kernels->similarity_rows(m, f, i, s);
 	else
 		m->kernels->winner_row(m, f, i, s);
 }
@@ -294,7 +295,7 @@ static size_t lay_out_up(struct sx_matcher_up *up, const struct sx_matcher *m, u
 {
 	size_t used = 0, width = (size_t)m->width, tasks = (size_t)sx_matcher_row_tasks(m);
 
-	up->gain = sx_matcher_take(memory, &used, width * (size_t)m->p.disparities);
+	up->similarity = sx_matcher_take(memory, &used, width * (size_t)m->p.disparities);
 	up->least = sx_matcher_take(memory, &used, width);
 	up->walked = sx_matcher_take(memory, &used, tasks * sizeof(*up->walked));
 	return used;
@@ -304,14 +305,14 @@ size_t sx_matcher_maps_bytes(const struct sx_matcher *m)
 {
 	struct sx_matcher_up up;
 
-	if (m->volume_kind == SX_VOLUME_GAINS)
+	if (m->volume_kind == SX_VOLUME_SIMILARITY)
 		return lay_out_up(&up, m, NULL);
 	return is_fastdt(m) ? sx_fastdt_maps_bytes(m) : 0;
 }
 
 void sx_matcher_maps_init(struct sx_matcher_frame *f, const struct sx_matcher *m, uint8_t *memory)
 {
-	if (m->volume_kind == SX_VOLUME_GAINS)
+	if (m->volume_kind == SX_VOLUME_SIMILARITY)
 		lay_out_up(&f->up, m, memory);
 	else if (is_fastdt(m))
 		sx_fastdt_maps_init(&f->maps, m, memory);
@@ -338,15 +339,15 @@ static size_t matcher_lay_out(struct sx_matcher_scratch *s, const struct sx_matc
 	size_t right = (width + disparities + SX_MATCHER_MARGIN) * sizeof(uint16_t);
 	size_t rows = (size_t)rows_together(m), turned = turned_bytes(m), used = 0;
 
-	bool gains = m->volume_kind == SX_VOLUME_GAINS;
+	bool similarities = m->volume_kind == SX_VOLUME_SIMILARITY;
 
 	s->memory = memory;
 	if (is_fastdt(m))
 		return matcher_lay_out_fastdt(s, m, memory);
 	s->bytes = sx_matcher_take(memory, &used, 8 * (width + SX_MATCHER_MARGIN));
 	s->turned = sx_matcher_take(memory, &used, turned);
-	s->cost = sx_matcher_take(memory, &used, gains ? 4 * disparities : band_cells);
-	s->down = sx_matcher_take(memory, &used, gains ? 0 : band_cells);
+	s->cost = sx_matcher_take(memory, &used, similarities ? 4 * disparities : band_cells);
+	s->down = sx_matcher_take(memory, &used, similarities ? 0 : band_cells);
 	s->state = sx_matcher_take(memory, &used, 2 * band * sx_matcher_state_pitch(m));
 	s->row_cost = sx_matcher_take(memory, &used, rows * width * disparities);
 	s->row_right = sx_matcher_take(memory, &used, rows * width * disparities);

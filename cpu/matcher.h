@@ -8,8 +8,9 @@
  *      byte per cell, or two if paths * P2 exceeds a byte.
  *   2. winner_row(): computes for one row the cost again, E of the left-to-right and right-to-left paths, S
  *      and the winner, while the row is in cache. S is not stored.
- * If sums of two paths fit a byte, as with the default penalties, the kernels sum gains instead: what L falls
- * short of a bound, see cpu/kernels/gain_kernel.h. FastDT computes S in another way, see cpu/fastdt.h.
+ * If sums of two paths fit a byte, as with the default penalties, the kernels sum similarities instead: what
+ * L falls short of a bound, see cpu/kernels/similarity_kernel.h. FastDT computes S in another way, see
+ * cpu/fastdt.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,16 +30,16 @@
 /* Bytes that vector code may read or write before and after a row. */
 #define SX_MATCHER_MARGIN 128
 #define SX_MATCHER_DISPARITIES_MAX 256
-#define SX_MATCHER_GAIN_DISPARITIES 128 /* largest number of disparities with SX_VOLUME_GAINS */
-#define SX_MATCHER_GAIN_COLUMNS 64	/* columns of a band */
-#define SX_MATCHER_GAIN_ROWS 2		/* rows that are processed together, to hide each other's latency */
-#define SX_MATCHER_TILE 16		/* columns whose zncc costs are computed together */
+#define SX_MATCHER_SIMILARITY_DISPARITIES 128 /* largest number of disparities with SX_VOLUME_SIMILARITY */
+#define SX_MATCHER_SIMILARITY_COLUMNS 64      /* columns of a band */
+#define SX_MATCHER_SIMILARITY_ROWS 2 /* rows that are processed together, to hide each other's latency */
+#define SX_MATCHER_TILE 16	     /* columns whose zncc costs are computed together */
 
 enum sx_volume {
-	SX_VOLUME_NONE,	 /* no volume: 2 paths, only horizontal */
-	SX_VOLUME_BYTES, /* [y][x][d] */
-	SX_VOLUME_WORDS, /* [y][x][d], words times weight, in vw2 order within VEC_BYTES cells */
-	SX_VOLUME_GAINS	 /* [y][x], disparities interleaved: cpu/kernels/gain_kernel.h */
+	SX_VOLUME_NONE,	     /* no volume: 2 paths, only horizontal */
+	SX_VOLUME_BYTES,     /* [y][x][d] */
+	SX_VOLUME_WORDS,     /* [y][x][d], words times weight, in vw2 order within VEC_BYTES cells */
+	SX_VOLUME_SIMILARITY /* [y][x], disparities interleaved: cpu/kernels/similarity_kernel.h */
 };
 
 /* Direction of a family of bands: number of columns that a band moves to the right from row to row. */
@@ -57,21 +58,24 @@ struct sx_matcher {
 	int word_bits;
 	int band_columns;   /* columns of a band of sgm_band() */
 	int planes;	    /* planes of a descriptor, VEC_PLANE_BITS each */
-	int residues;	    /* parts of a plane: 1; for gains: disparities / VEC_BYTES */
+	int residues;	    /* parts of a plane: 1; for similarities: disparities / VEC_BYTES */
 	size_t plane_pitch; /* pitch of a part */
 	/* plane_pitch bytes: 0xff if the right column is outside the image; NULL: all zero */
 	uint8_t *out_of_view;
 	/* members for SGM */
 	/*
-	 * indexed by S0: words below it are rivals. For gains indexed by their sum: sums above it are rivals.
+	 * indexed by S0: words below it are rivals. For similarities indexed by their sum: sums above it are
+	 * rivals.
 	 */
 	uint16_t *rival_limit;
 	/*
-	 * For gains: largest sum of gains and largest S. gain_rank: 127 - d by place. gain_place: places of d
+	 * For similarities: largest sum of similarities and largest S. similarity_rank: 127 - d by place.
+	 * similarity_place: places of d
 	 * - 1; the two ends are repeated beside them.
 	 */
-	int gain_most;
-	uint8_t gain_rank[SX_MATCHER_GAIN_DISPARITIES], gain_place[SX_MATCHER_GAIN_DISPARITIES + 2];
+	int similarity_most;
+	uint8_t similarity_rank[SX_MATCHER_SIMILARITY_DISPARITIES],
+		similarity_place[SX_MATCHER_SIMILARITY_DISPARITIES + 2];
 	/*
 	 * with p2_edge: P2 by difference of grey levels, for vertical and diagonal paths and for horizontal
 	 * paths
@@ -82,9 +86,10 @@ struct sx_matcher {
 	uint64_t uniqueness_inverse; /* 2^40 / uniqueness, rounded up */
 };
 
-/* State of the paths up with gains, in the row that they have reached in each column. */
+/* State of the paths up with similarities, in the row that they have reached in each column. */
 struct sx_matcher_up {
-	uint8_t *gain, *least; /* gain: width x disparities; least: 255 minus the greatest gain, by column */
+	uint8_t *similarity,
+		*least; /* similarity: width x disparities; least: 255 minus the greatest, by column */
 	struct sx_matcher_walked {
 		_Atomic int columns; /* columns that a task has finished */
 		char alone[60];	     /* padding to a cache line */
@@ -120,9 +125,9 @@ struct sx_matcher_scratch {
 	uint8_t *memory; /* the allocated memory */
 	/* byte planes of one row, for census_rows */
 	uint8_t *bytes;
-	uint8_t *turned; /* with gains: a plane before it is split into parts */
+	uint8_t *turned; /* with similarities: a plane before it is split into parts */
 	/* members for sgm_band */
-	uint8_t *cost, *down; /* band_columns x height x disparities; for gains: cost of 4 columns */
+	uint8_t *cost, *down; /* band_columns x height x disparities; for similarities: cost of 4 columns */
 	uint8_t *state;	      /* two rows of band_columns x (disparities + 2 margins) */
 	/* members for winner_row */
 	uint8_t *row_cost, *row_right; /* cost, and E of the left-to-right path: width x disparities */

@@ -205,12 +205,12 @@ static void part_planes(const struct sx_matcher *m, const uint8_t *in, uint8_t *
 		part_plane_any(in, m->plane_pitch, m->residues, out, apart);
 }
 
-/* Makes the planes of a row; with gains in the order [residue][plane]. */
+/* Makes the planes of a row; with similarities in the order [residue][plane]. */
 static void turn_planes(const struct sx_matcher *m, const uint8_t *bytes, size_t pitch, uint8_t *out,
 			struct sx_matcher_scratch *s)
 {
 	for (int plane = 0; plane < m->planes; plane++, out += m->plane_pitch) {
-		if (m->volume_kind != SX_VOLUME_GAINS) {
+		if (m->volume_kind != SX_VOLUME_SIMILARITY) {
 			turn_plane(m, bytes, pitch, plane, out);
 			continue;
 		}

@@ -231,10 +231,11 @@ static void test_paths(void **state)
 }
 
 /*
- * Path costs as gains (cpu/kernels/gain_kernel.h): the largest penalties with which sums of two paths fit a
- * byte, and the next larger ones. Every number of vectors, and widths and heights that leave a remainder.
+ * Path costs as similarities (cpu/kernels/similarity_kernel.h): the largest penalties with which sums of two
+ * paths fit a byte, and the next larger ones. Every number of vectors, and widths and heights that leave a
+ * remainder.
  */
-static void test_gains(void **state)
+static void test_similarities(void **state)
 {
 	static const struct {
 		int p1, p2, p1_vertical, p2_vertical, disparities, uniqueness, width, height;
@@ -646,7 +647,7 @@ int main(void)
 		cmocka_unit_test(test_sizes),	       cmocka_unit_test(test_fills),
 		cmocka_unit_test(test_costs),	       cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_zncc),	       cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_gains),	       cmocka_unit_test(test_extreme_sums),
+		cmocka_unit_test(test_similarities),   cmocka_unit_test(test_extreme_sums),
 		cmocka_unit_test(test_min_disparity),  cmocka_unit_test(test_winner_options),
 		cmocka_unit_test(test_filter_options), cmocka_unit_test(test_pixel_formats),
 		cmocka_unit_test(test_raw_pairs),      cmocka_unit_test(test_external_maps),
