@@ -38,7 +38,7 @@ static void set_penalties(struct sx_checkpoint_work *w, struct sx_cuda_memory *m
 		w->p2[horizontal] = of.p2;
 	}
 	if (w->rare)
-		w->falls = sx_falls_upload(m, p);
+		w->p2_table = sx_p2_table_upload(m, p);
 }
 
 void sx_checkpoint_describe(struct sx_checkpoint_work *w, struct sx_cuda_memory *m,

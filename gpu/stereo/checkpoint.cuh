@@ -8,8 +8,8 @@
 #define SX_GPU_STEREO_CHECKPOINT_CUH
 
 #include "gpu/memory.h"
-#include "gpu/stereo/falls.cuh"
 #include "gpu/stereo/match.cuh"
+#include "gpu/stereo/p2_table.cuh"
 #include "gpu/stereo/sgm_path.cuh"
 #include "gpu/stereo/winner.cuh"
 #include "stages/engine.h"
@@ -55,7 +55,7 @@ struct sx_checkpoint_work {
 	int beyond_is_max;
 	const uint8_t *grey; /* left image, to look up falls */
 	size_t grey_pitch;
-	const uint8_t *falls; /* see gpu/stereo/falls.cuh */
+	const uint8_t *p2_table; /* see gpu/stereo/p2_table.cuh */
 	uint8_t *winner, *winner_right, *confidence;
 	size_t winner_pitch, right_map_pitch, confidence_pitch;
 	uint32_t scale; /* factor of V in a key */
@@ -114,33 +114,33 @@ __device__ __forceinline__ void sx_checkpoint_lane(struct sx_path_lane *lane,
 template <int N, bool RARE>
 __device__ __forceinline__ void sx_checkpoint_step(struct sx_path_state<N> *s,
 						   const struct sx_path_lane &lane,
-						   const uint32_t (&match)[N], uint32_t fall,
+						   const uint32_t (&match)[N], uint32_t p2_cut,
 						   uint32_t (&stored)[N])
 {
-	sx_path_step<N, SX_CHECKPOINT_GROUP, RARE, SX_CHECKPOINT_APART>(s, &lane, match, fall, stored);
+	sx_path_step<N, SX_CHECKPOINT_GROUP, RARE, SX_CHECKPOINT_APART>(s, &lane, match, p2_cut, stored);
 }
 
 template <int N, bool RARE>
 __device__ __forceinline__ void sx_checkpoint_step_pairs(struct sx_path_state<N> *s,
 							 const struct sx_path_lane &lane,
-							 const uint32_t (&match)[2 * N], uint32_t fall)
+							 const uint32_t (&match)[2 * N], uint32_t p2_cut)
 {
-	sx_path_step_pairs<N, SX_CHECKPOINT_GROUP, RARE, SX_CHECKPOINT_APART>(s, &lane, match, fall);
+	sx_path_step_pairs<N, SX_CHECKPOINT_GROUP, RARE, SX_CHECKPOINT_APART>(s, &lane, match, p2_cut);
 }
 
 /*
  * Returns the fall of the step between two pixels. At the image's border both are the same pixel, so nothing
  * falls.
  */
-__device__ __forceinline__ uint32_t sx_checkpoint_fall(const uint32_t *falls,
-						       const struct sx_checkpoint_work &w, int x, int y,
-						       int dx, int dy)
+__device__ __forceinline__ uint32_t sx_checkpoint_p2_cut(const uint32_t *p2_table,
+							 const struct sx_checkpoint_work &w, int x, int y,
+							 int dx, int dy)
 {
 	const int x0 = min(x, w.width - 1), y0 = min(y, w.height - 1), x1 = min(max(x0 + dx, 0), w.width - 1),
 		  y1 = min(max(y0 + dy, 0), w.height - 1);
 
-	return falls[abs((int)__ldg(w.grey + (size_t)y0 * w.grey_pitch + (size_t)x0) -
-			 (int)__ldg(w.grey + (size_t)y1 * w.grey_pitch + (size_t)x1))];
+	return p2_table[abs((int)__ldg(w.grey + (size_t)y0 * w.grey_pitch + (size_t)x0) -
+			    (int)__ldg(w.grey + (size_t)y1 * w.grey_pitch + (size_t)x1))];
 }
 
 /*

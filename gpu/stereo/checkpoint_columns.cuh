@@ -173,10 +173,10 @@ __device__ __forceinline__ void match_row(uint32_t (&match)[2][2 * N], const uin
 
 /* Returns the fall of the step by (dx, dy) to column x of row y. */
 template <bool RARE, bool DIAGONAL>
-__device__ __forceinline__ uint32_t fall_of(const uint32_t *falls, const struct sx_checkpoint_work &w, int x,
-					    int y, int dx, int dy)
+__device__ __forceinline__ uint32_t p2_cut_of(const uint32_t *p2_table, const struct sx_checkpoint_work &w,
+					      int x, int y, int dx, int dy)
 {
-	return RARE ? sx_checkpoint_fall(falls, w, DIAGONAL ? max(x, 0) : x, y, -dx, -dy) : 0;
+	return RARE ? sx_checkpoint_p2_cut(p2_table, w, DIAGONAL ? max(x, 0) : x, y, -dx, -dy) : 0;
 }
 
 /* Returns true if column x is in the image. */
@@ -205,7 +205,7 @@ __device__ __forceinline__ uint8_t *down_of(const struct sx_checkpoint_work &w, 
 template <int N, bool RARE, bool DIAGONAL>
 __device__ __forceinline__ void walk_down(uint32_t *bands, const struct sx_checkpoint_work &w)
 {
-	uint32_t *const falls = bands + down_words<N>();
+	uint32_t *const p2_table = bands + down_words<N>();
 	const struct column_place p = find_column<DIAGONAL>(w, (int)blockIdx.x);
 	const ptrdiff_t row = ((ptrdiff_t)w.width + ROWS * p.skew) * (32 * N);
 	uint8_t *to = down_of<DIAGONAL>(w, p) + p.first * row +
@@ -214,7 +214,7 @@ __device__ __forceinline__ void walk_down(uint32_t *bands, const struct sx_check
 	struct sx_path_state<N> s[2];
 
 	if (RARE)
-		sx_falls_copy(falls, w.falls, 0, (int)blockDim.x);
+		sx_p2_table_copy(p2_table, w.p2_table, 0, (int)blockDim.x);
 	sx_checkpoint_lane<N>(&lane, w, 0);
 	sx_path_start(&s[0], &lane);
 	sx_path_start(&s[1], &lane);
@@ -229,14 +229,14 @@ __device__ __forceinline__ void walk_down(uint32_t *bands, const struct sx_check
 #pragma unroll unrolled < N>()
 		for (int k = 0; k < ROWS; k++) {
 			const int y = b * ROWS + k, x = column_at<DIAGONAL>(p, y);
-			uint32_t match[2][2 * N], fall[2];
+			uint32_t match[2][2 * N], p2_cut[2];
 
 			match_row<N, RARE, DIAGONAL>(match, band + k * row_words<N>(), x, p, w);
 #pragma unroll
 			for (int c = 0; c < 2; c++)
-				fall[c] = fall_of<RARE, DIAGONAL>(falls, w, x + c, y, p.skew, 1);
+				p2_cut[c] = p2_cut_of<RARE, DIAGONAL>(p2_table, w, x + c, y, p.skew, 1);
 			sx_path_step_two<N, SX_CHECKPOINT_GROUP, RARE, SX_CHECKPOINT_APART>(s, &lane, match,
-											    fall);
+											    p2_cut);
 		}
 #pragma unroll
 		for (int c = 0; c < 2; c++) {
@@ -258,7 +258,7 @@ __device__ __forceinline__ void walk_down(uint32_t *bands, const struct sx_check
 template <int N, bool RARE, bool DIAGONAL, bool whole>
 __device__ __forceinline__ void join_band(struct sx_path_state<N> *up, struct sx_path_state<N> *down,
 					  const struct sx_path_lane &lane, const uint32_t *match, uint8_t *to,
-					  ptrdiff_t row, int n, const uint32_t *falls,
+					  ptrdiff_t row, int n, const uint32_t *p2_table,
 					  const struct sx_checkpoint_work &w, int x, int y, int skew)
 {
 	uint32_t there[ROWS][N], m[N], v[N];
@@ -269,7 +269,8 @@ __device__ __forceinline__ void join_band(struct sx_path_state<N> *up, struct sx
 			sx_words_load<N>(m, match + k * (2 * THREADS * N));
 			sx_checkpoint_step<N, RARE>(
 				down, lane, m,
-				fall_of<RARE, DIAGONAL>(falls, w, x + skew * k, y + k, skew, 1), there[k]);
+				p2_cut_of<RARE, DIAGONAL>(p2_table, w, x + skew * k, y + k, skew, 1),
+				there[k]);
 		}
 #pragma unroll
 	for (int k = ROWS - 1; k >= 0; k--)
@@ -277,7 +278,7 @@ __device__ __forceinline__ void join_band(struct sx_path_state<N> *up, struct sx
 			sx_words_load<N>(m, match + k * (2 * THREADS * N));
 			sx_checkpoint_step<N, RARE>(
 				up, lane, m,
-				fall_of<RARE, DIAGONAL>(falls, w, x + skew * k, y + k, -skew, -1), v);
+				p2_cut_of<RARE, DIAGONAL>(p2_table, w, x + skew * k, y + k, -skew, -1), v);
 #pragma unroll
 			for (int i = 0; i < N; i++)
 				v[i] += there[k][i]; /* added as bytes: there is no carry */
@@ -320,7 +321,7 @@ template <int N, bool RARE, bool DIAGONAL>
 __device__ __forceinline__ void walk_up(uint32_t *band, const struct sx_checkpoint_work &w)
 {
 	uint32_t *const matches = band + band_words<N>() + threadIdx.x * N;
-	uint32_t *const falls = band + up_words<N>();
+	uint32_t *const p2_table = band + up_words<N>();
 	const struct column_place p = find_column<DIAGONAL>(w, (int)blockIdx.x);
 	const ptrdiff_t row = ((ptrdiff_t)w.width + p.skew) * (32 * N),
 			at = (ptrdiff_t)p.x * (32 * N) + 4 * N * p.g;
@@ -329,7 +330,7 @@ __device__ __forceinline__ void walk_up(uint32_t *band, const struct sx_checkpoi
 	struct sx_path_state<N> up, other, down; /* other: of the other column */
 
 	if (RARE)
-		sx_falls_copy(falls, w.falls, 0, (int)blockDim.x);
+		sx_p2_table_copy(p2_table, w.p2_table, 0, (int)blockDim.x);
 	sx_checkpoint_lane<N>(&lane, w, 0);
 	sx_path_start(&up, &lane);
 	other = up;
@@ -369,11 +370,11 @@ __device__ __forceinline__ void walk_up(uint32_t *band, const struct sx_checkpoi
 			else
 				sx_path_start(&down, &lane);
 			if (n == ROWS)
-				join_band<N, RARE, DIAGONAL, true>(&up, &down, lane, match, to, row, n, falls,
-								   w, x + c, b * ROWS, p.skew);
+				join_band<N, RARE, DIAGONAL, true>(&up, &down, lane, match, to, row, n,
+								   p2_table, w, x + c, b * ROWS, p.skew);
 			else
 				join_band<N, RARE, DIAGONAL, false>(&up, &down, lane, match, to, row, n,
-								    falls, w, x + c, b * ROWS, p.skew);
+								    p2_table, w, x + c, b * ROWS, p.skew);
 			other = up;
 			up = before;
 #pragma unroll

@@ -36,20 +36,21 @@ template <int N> constexpr size_t up_bytes()
 template <int N, bool RARE> void launch(const struct sx_checkpoint_work &w, cudaStream_t stream)
 {
 	const dim3 blocks((unsigned)(w.width + w.height - 1 + COLUMNS - 1) / COLUMNS, 2);
-	const size_t falls = RARE ? SX_FALLS_SHARED : 0;
+	const size_t p2_table = RARE ? SX_P2_TABLE_SHARED : 0;
 
 	if (w.bands > 1)
-		SX_LAUNCH((down_diagonal_kernel<N, RARE>), blocks, dim3(THREADS), down_bytes<N>() + falls,
+		SX_LAUNCH((down_diagonal_kernel<N, RARE>), blocks, dim3(THREADS), down_bytes<N>() + p2_table,
 			  stream, w);
-	SX_LAUNCH((up_diagonal_kernel<N, RARE>), blocks, dim3(THREADS), up_bytes<N>() + falls, stream, w);
+	SX_LAUNCH((up_diagonal_kernel<N, RARE>), blocks, dim3(THREADS), up_bytes<N>() + p2_table, stream, w);
 }
 
 template <int N, bool RARE> cudaError_t prepare()
 {
-	const size_t falls = RARE ? SX_FALLS_SHARED : 0;
-	const cudaError_t e = sx_checkpoint_prepare(down_diagonal_kernel<N, RARE>, down_bytes<N>() + falls);
+	const size_t p2_table = RARE ? SX_P2_TABLE_SHARED : 0;
+	const cudaError_t e =
+		sx_checkpoint_prepare(down_diagonal_kernel<N, RARE>, down_bytes<N>() + p2_table);
 
-	return e ? e : sx_checkpoint_prepare(up_diagonal_kernel<N, RARE>, up_bytes<N>() + falls);
+	return e ? e : sx_checkpoint_prepare(up_diagonal_kernel<N, RARE>, up_bytes<N>() + p2_table);
 }
 
 } // namespace

@@ -37,20 +37,20 @@ __global__ void __launch_bounds__(THREADS, UP_BLOCKS(N))
 	const int warp = (int)threadIdx.x / 32, row_block = (int)blockIdx.x - blocks, rows = row_blocks(w);
 	const int row_warp = row_block % rows * WARPS + warp;
 	uint32_t *const rings = shared + warp * GROUPS * ring_stride<N>();
-	uint32_t *const falls = shared + WARPS * GROUPS * ring_stride<N>();
+	uint32_t *const p2_table = shared + WARPS * GROUPS * ring_stride<N>();
 
 	if (row_block < 0) {
 		walk_up<N, RARE, false>(shared, w);
 		return;
 	}
 	if (RARE)
-		sx_falls_copy(falls, w.falls, 1, (int)blockDim.x);
+		sx_p2_table_copy(p2_table, w.p2_table, 1, (int)blockDim.x);
 	if (row_warp * GROUPS >= w.height)
 		return;
 	if (row_block < rows)
-		walk_leftwards<N, RARE>(rings, falls, row_warp, w);
+		walk_leftwards<N, RARE>(rings, p2_table, row_warp, w);
 	else
-		walk_rightwards<N, RARE>(rings, falls, row_warp, w);
+		walk_rightwards<N, RARE>(rings, p2_table, row_warp, w);
 }
 
 template <int N> constexpr size_t up_left_bytes()
@@ -63,21 +63,21 @@ template <int N, bool RARE> void launch(const struct sx_checkpoint_work &w, cuda
 {
 	const int columns = w.vertical ? (w.width + COLUMNS - 1) / COLUMNS : 0,
 		  rows = row_blocks(w) * (w.rightwards ? 2 : 1);
-	const size_t falls = RARE ? SX_FALLS_SHARED : 0;
+	const size_t p2_table = RARE ? SX_P2_TABLE_SHARED : 0;
 
 	if (columns && w.bands > 1)
 		SX_LAUNCH((down_kernel<N, RARE>), dim3((unsigned)columns), dim3(THREADS),
-			  down_bytes<N>() + falls, stream, w);
+			  down_bytes<N>() + p2_table, stream, w);
 	SX_LAUNCH((up_left_kernel<N, RARE>), dim3((unsigned)(columns + rows)), dim3(THREADS),
-		  up_left_bytes<N>() + falls, stream, w, columns);
+		  up_left_bytes<N>() + p2_table, stream, w, columns);
 }
 
 template <int N, bool RARE> cudaError_t prepare()
 {
-	const size_t falls = RARE ? SX_FALLS_SHARED : 0;
-	const cudaError_t e = sx_checkpoint_prepare(down_kernel<N, RARE>, down_bytes<N>() + falls);
+	const size_t p2_table = RARE ? SX_P2_TABLE_SHARED : 0;
+	const cudaError_t e = sx_checkpoint_prepare(down_kernel<N, RARE>, down_bytes<N>() + p2_table);
 
-	return e ? e : sx_checkpoint_prepare(up_left_kernel<N, RARE>, up_left_bytes<N>() + falls);
+	return e ? e : sx_checkpoint_prepare(up_left_kernel<N, RARE>, up_left_bytes<N>() + p2_table);
 }
 
 } // namespace

@@ -176,7 +176,7 @@ template <int N> struct walk {
 	uint8_t *horizontal;
 	/* the lane's words of the segment's first column, and right descriptors; both in shared memory */
 	uint32_t *mine, *ring;
-	const uint32_t *falls;
+	const uint32_t *p2_table;
 };
 
 template <int N> __device__ __forceinline__ void load_checkpoint(struct walk<N> *k, int b)
@@ -216,7 +216,8 @@ __device__ __forceinline__ void walk_back(uint32_t (&there)[SEGMENT][N], struct 
 			uint32_t words[N];
 
 			if (whole || i + u < count)
-				step_row<N, RARE>(&back, k->lane, match[u], k->falls, x0 + i + u, -1, p, w);
+				step_row<N, RARE>(&back, k->lane, match[u], k->p2_table, x0 + i + u, -1, p,
+						  w);
 			sx_path_words<N>(there[i + u], back.v);
 			sx_path_words<N>(words, match[u]);
 			sx_words_store<N>(reinterpret_cast<uint8_t *>(k->mine + (i + u) * stride + match_at),
@@ -243,9 +244,9 @@ __device__ __forceinline__ void walk_right(const uint32_t (&there)[SEGMENT][N], 
 			uint32_t match[N], v[N];
 
 			sx_words_load<N>(match, k->mine + (i + u) * stride + match_at);
-			sx_checkpoint_step<N, RARE>(&k->s, k->lane, match,
-						    RARE ? sx_checkpoint_fall(k->falls, w, x, p.y, -1, 0) : 0,
-						    v);
+			sx_checkpoint_step<N, RARE>(
+				&k->s, k->lane, match,
+				RARE ? sx_checkpoint_p2_cut(k->p2_table, w, x, p.y, -1, 0) : 0, v);
 #pragma unroll
 			for (int j = 0; j < N; j++)
 				v[j] += there[i + u][j]; /* added as bytes: there is no carry */
@@ -331,7 +332,7 @@ __global__ void __launch_bounds__(32, ROW_WARPS(N)) rows_kernel(const struct sx_
 {
 	SX_DYNAMIC_SHARED(uint32_t, shared);
 	uint32_t *const rings = shared + GROUPS * group_words<N, WINNER>();
-	uint32_t *const falls = rings + GROUPS * ring_stride<N>();
+	uint32_t *const p2_table = rings + GROUPS * ring_stride<N>();
 	const struct row_place p = find_row(w, (int)blockIdx.x);
 	uint32_t *const columns = shared + p.group * group_words<N, WINNER>();
 	const size_t line = (size_t)p.y * (size_t)w.width * (32 * N) + 4 * N * p.g;
@@ -340,10 +341,10 @@ __global__ void __launch_bounds__(32, ROW_WARPS(N)) rows_kernel(const struct sx_
 	int b;
 
 	if (RARE)
-		sx_falls_copy(falls, w.falls, 1, (int)blockDim.x);
+		sx_p2_table_copy(p2_table, w.p2_table, 1, (int)blockDim.x);
 	sx_checkpoint_lane<N>(&k.lane, w, 1);
 	start_walk<N, PARTS>(&k, &part, p, w);
-	k.falls = falls;
+	k.p2_table = p2_table;
 	k.vertical = w.vertical ? w.vertical + line : NULL;
 	k.horizontal = WINNER ? NULL : w.horizontal + line;
 	k.mine = columns + N * p.g;
@@ -376,7 +377,7 @@ template <int N, bool WINNER> constexpr size_t rows_bytes()
 }
 
 template <int N, bool RARE, bool WINNER, bool PARTS> struct rows_form {
-	static constexpr size_t bytes = rows_bytes<N, WINNER>() + (RARE ? SX_FALLS_SHARED : 0);
+	static constexpr size_t bytes = rows_bytes<N, WINNER>() + (RARE ? SX_P2_TABLE_SHARED : 0);
 
 	static cudaError_t prepare()
 	{

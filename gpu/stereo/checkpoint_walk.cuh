@@ -129,11 +129,12 @@ __device__ __forceinline__ void match_two(uint32_t (&first)[2 * N], uint32_t (&s
 /* Steps to column x, in direction dx. */
 template <int N, bool RARE>
 __device__ __forceinline__ void step_row(struct sx_path_state<N> *s, const struct sx_path_lane &lane,
-					 const uint32_t (&match)[2 * N], const uint32_t *falls, int x, int dx,
-					 const struct row_place &p, const struct sx_checkpoint_work &w)
+					 const uint32_t (&match)[2 * N], const uint32_t *p2_table, int x,
+					 int dx, const struct row_place &p,
+					 const struct sx_checkpoint_work &w)
 {
 	sx_checkpoint_step_pairs<N, RARE>(s, lane, match,
-					  RARE ? sx_checkpoint_fall(falls, w, x, p.y, -dx, 0) : 0);
+					  RARE ? sx_checkpoint_p2_cut(p2_table, w, x, p.y, -dx, 0) : 0);
 }
 
 /*
@@ -142,8 +143,9 @@ __device__ __forceinline__ void step_row(struct sx_path_state<N> *s, const struc
  */
 template <int N, bool RARE, bool whole>
 __device__ __forceinline__ void walk_left(struct sx_path_state<N> *s, const struct sx_path_lane &lane,
-					  const struct window<N> &n, const uint32_t *falls, int x0, int count,
-					  const struct row_place &p, const struct sx_checkpoint_work &w)
+					  const struct window<N> &n, const uint32_t *p2_table, int x0,
+					  int count, const struct row_place &p,
+					  const struct sx_checkpoint_work &w)
 {
 #pragma unroll
 	for (int i = SEGMENT - 2; i >= 0; i -= 2) {
@@ -151,9 +153,9 @@ __device__ __forceinline__ void walk_left(struct sx_path_state<N> *s, const stru
 
 		match_two<N, RARE>(first, second, n, i, x0, p, w);
 		if (whole || i + 1 < count)
-			step_row<N, RARE>(s, lane, second, falls, x0 + i + 1, -1, p, w);
+			step_row<N, RARE>(s, lane, second, p2_table, x0 + i + 1, -1, p, w);
 		if (whole || i < count)
-			step_row<N, RARE>(s, lane, first, falls, x0 + i, -1, p, w);
+			step_row<N, RARE>(s, lane, first, p2_table, x0 + i, -1, p, w);
 	}
 }
 
@@ -162,7 +164,7 @@ __device__ __forceinline__ void walk_left(struct sx_path_state<N> *s, const stru
  * paths.
  */
 template <int N, bool RARE>
-__device__ __forceinline__ void walk_leftwards(uint32_t *rings, const uint32_t *falls, int warp,
+__device__ __forceinline__ void walk_leftwards(uint32_t *rings, const uint32_t *p2_table, int warp,
 					       const struct sx_checkpoint_work &w)
 {
 	const struct row_place p = find_row(w, warp);
@@ -185,7 +187,7 @@ __device__ __forceinline__ void walk_leftwards(uint32_t *rings, const uint32_t *
 	sx_words_wait<AHEAD - 1>();
 	__syncwarp();
 	load_ring<N>(&n, ring, SEGMENT * last, 0, N + SEGMENT / 2, p.g);
-	walk_left<N, RARE, false>(&s, lane, n, falls, SEGMENT * last, w.width - SEGMENT * last, p, w);
+	walk_left<N, RARE, false>(&s, lane, n, p2_table, SEGMENT * last, w.width - SEGMENT * last, p, w);
 	for (int b = last - 1;; b--) {
 		uint32_t words[N];
 
@@ -203,14 +205,14 @@ __device__ __forceinline__ void walk_leftwards(uint32_t *rings, const uint32_t *
 		__syncwarp();
 		slide_left(&n);
 		load_ring<N>(&n, ring, SEGMENT * b, 0, SEGMENT / 2, p.g);
-		walk_left<N, RARE, true>(&s, lane, n, falls, SEGMENT * b, SEGMENT, p, w);
+		walk_left<N, RARE, true>(&s, lane, n, p2_table, SEGMENT * b, SEGMENT, p, w);
 	}
 	sx_words_wait<0>();
 }
 
 /* Walks right to where the second part begins, and stores V of the column before it. Arguments as above. */
 template <int N, bool RARE>
-__device__ __forceinline__ void walk_rightwards(uint32_t *rings, const uint32_t *falls, int warp,
+__device__ __forceinline__ void walk_rightwards(uint32_t *rings, const uint32_t *p2_table, int warp,
 						const struct sx_checkpoint_work &w)
 {
 	const struct row_place p = find_row(w, warp);
@@ -241,8 +243,8 @@ __device__ __forceinline__ void walk_rightwards(uint32_t *rings, const uint32_t 
 			uint32_t first[2 * N], second[2 * N];
 
 			match_two<N, RARE>(first, second, n, i, SEGMENT * b, p, w);
-			step_row<N, RARE>(&s, lane, first, falls, SEGMENT * b + i, 1, p, w);
-			step_row<N, RARE>(&s, lane, second, falls, SEGMENT * b + i + 1, 1, p, w);
+			step_row<N, RARE>(&s, lane, first, p2_table, SEGMENT * b + i, 1, p, w);
+			step_row<N, RARE>(&s, lane, second, p2_table, SEGMENT * b + i + 1, 1, p, w);
 		}
 	}
 	sx_path_words<N>(words, s.v);

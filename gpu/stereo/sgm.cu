@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 #include "gpu/stages_cuda.h"
-#include "gpu/stereo/falls.cuh"
+#include "gpu/stereo/p2_table.cuh"
 #include "gpu/stereo/sgm_counted.cuh"
 #include "gpu/stereo/sgm_path.cuh"
 #include "gpu/stereo/winner_cuda.h"
@@ -39,7 +39,7 @@ template <int N> __host__ __device__ constexpr int ahead_of()
 
 /* Grey levels along a path: of the previous pixel, and of the next ring. */
 template <int N> struct levels {
-	const uint32_t *falls;
+	const uint32_t *p2_table;
 	const uint8_t *from; /* first pixel of the next ring */
 	ptrdiff_t step;
 	int before, next[ahead_of<N>()];
@@ -87,12 +87,12 @@ template <int N, int G, bool EDGES, bool whole>
 static __device__ __forceinline__ void walk_ring(struct walk<N, G> *w, struct levels<N> *l)
 {
 	constexpr int ahead = ahead_of<N>();
-	uint32_t match[N], v[N], falls[ahead] = {};
+	uint32_t match[N], v[N], p2_table[ahead] = {};
 
 	if (EDGES) {
 #pragma unroll
 		for (int i = 0; i < ahead; i++) {
-			falls[i] = l->falls[abs(l->next[i] - l->before)];
+			p2_table[i] = l->p2_table[abs(l->next[i] - l->before)];
 			l->before = l->next[i];
 		}
 		fetch_levels<N, whole>(l, w->left - ahead);
@@ -104,7 +104,7 @@ static __device__ __forceinline__ void walk_ring(struct walk<N, G> *w, struct le
 			sx_words_wait<ahead / BATCH - 1>();
 		}
 		sx_words_load<N>(match, w->ring + i * THREADS * N);
-		sx_path_step<N, G, EDGES>(&w->s, &w->lane, match, falls[i], v);
+		sx_path_step<N, G, EDGES>(&w->s, &w->lane, match, p2_table[i], v);
 		if (whole || i < w->left)
 			sx_words_store<N>(w->to, v);
 		w->to += w->step;
@@ -115,11 +115,11 @@ static __device__ __forceinline__ void walk_ring(struct walk<N, G> *w, struct le
 /* Starts the levels. There is no step before a path's first pixel, so nothing falls there. */
 template <int N, bool EDGES>
 static __device__ __forceinline__ void start_levels(struct levels<N> *l, const struct aggregate *a,
-						    const struct path *path, const uint32_t *falls)
+						    const struct path *path, const uint32_t *p2_table)
 {
 	if (!EDGES)
 		return;
-	l->falls = falls;
+	l->p2_table = p2_table;
 	l->from = a->grey + (size_t)path->y * a->grey_pitch + (size_t)path->x;
 	l->step = path->dy * (ptrdiff_t)a->grey_pitch + path->dx;
 #pragma unroll
@@ -132,7 +132,7 @@ static __device__ __forceinline__ void start_levels(struct levels<N> *l, const s
 template <int N, int G, bool EDGES>
 static __device__ __forceinline__ void start_walk(struct walk<N, G> *w, struct levels<N> *l,
 						  const struct aggregate *a, int direction, int first_block,
-						  uint32_t *ring, const uint32_t *falls)
+						  uint32_t *ring, const uint32_t *p2_table)
 {
 	const int g = (int)threadIdx.x % G;
 	const struct path path = find_path<G>(a, direction, first_block);
@@ -149,14 +149,14 @@ static __device__ __forceinline__ void start_walk(struct walk<N, G> *w, struct l
 #pragma unroll
 	for (int i = 0; i < ahead_of<N>() - BATCH; i += BATCH)
 		fetch_batch<N, G, false>(w, i, i);
-	start_levels<N, EDGES>(l, a, &path, falls);
+	start_levels<N, EDGES>(l, a, &path, p2_table);
 }
 
 template <int N, int G, bool EDGES>
 __global__ void __launch_bounds__(THREADS) stored_kernel(const struct aggregate a)
 {
 	SX_DYNAMIC_SHARED(uint32_t, ring);
-	uint32_t *const falls = ring + ahead_of<N>() * THREADS * N;
+	uint32_t *const p2_table = ring + ahead_of<N>() * THREADS * N;
 	int first_block;
 	const int direction = find_direction(&a, &first_block);
 	struct extent e = extent_of<G>(&a, direction, first_block);
@@ -164,8 +164,8 @@ __global__ void __launch_bounds__(THREADS) stored_kernel(const struct aggregate 
 	struct levels<N> l;
 
 	if (EDGES)
-		sx_falls_copy(falls, a.falls, is_horizontal(direction), THREADS);
-	start_walk<N, G, EDGES>(&w, &l, &a, direction, first_block, ring, falls);
+		sx_p2_table_copy(p2_table, a.p2_table, is_horizontal(direction), THREADS);
+	start_walk<N, G, EDGES>(&w, &l, &a, direction, first_block, ring, p2_table);
 	for (; e.shortest >= 2 * ahead_of<N>(); e.shortest -= ahead_of<N>(), e.longest -= ahead_of<N>())
 		walk_ring<N, G, EDGES, true>(&w, &l);
 	for (; e.longest > 0; e.longest -= ahead_of<N>())
@@ -187,8 +187,8 @@ static void launch_paths(const struct sx_sgm_cuda *s, const struct aggregate *a,
 {
 	constexpr size_t ring = ahead_of<N>() * THREADS * N * 4;
 
-	if (a->falls)
-		SX_LAUNCH((stored_kernel<N, G, true>), s->blocks, THREADS, ring + SX_FALLS_SHARED, stream,
+	if (a->p2_table)
+		SX_LAUNCH((stored_kernel<N, G, true>), s->blocks, THREADS, ring + SX_P2_TABLE_SHARED, stream,
 			  *a);
 	else
 		SX_LAUNCH((stored_kernel<N, G, false>), s->blocks, THREADS, ring, stream, *a);
@@ -276,7 +276,7 @@ int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const
 					     SX_CUDA_ALIGN);
 	lay_out_grid(s);
 	if (s->p.p2_edge && !s->counts)
-		s->a.falls = sx_falls_upload(m, &s->p);
+		s->a.p2_table = sx_p2_table_upload(m, &s->p);
 	s->a.match = costs;
 	s->a.path = (uint8_t *)sx_cuda_take(m, (size_t)s->p.paths * s->a.path_bytes);
 	if (s->counts)

@@ -37,9 +37,9 @@ template <int N> __device__ __forceinline__ void store_path(uint8_t *to, const s
  */
 template <int N, bool RARE, bool whole>
 __device__ __forceinline__ void walk_segment(struct sx_path_state<N> *s, const struct sx_path_lane &lane,
-					     struct window<N> *n, const uint32_t *ring, const uint32_t *falls,
-					     int x0, bool leftwards, uint8_t *to, const struct row_place &p,
-					     const struct sx_checkpoint_work &w)
+					     struct window<N> *n, const uint32_t *ring,
+					     const uint32_t *p2_table, int x0, bool leftwards, uint8_t *to,
+					     const struct row_place &p, const struct sx_checkpoint_work &w)
 {
 #pragma unroll
 	for (int k = 0; k < SEGMENT; k += 2) {
@@ -54,7 +54,7 @@ __device__ __forceinline__ void walk_segment(struct sx_path_state<N> *s, const s
 			const int u = leftwards ? 1 - h : h, x = x0 + i + u;
 
 			if (whole || x < w.width) {
-				step_row<N, RARE>(s, lane, match[u], falls, x, leftwards ? -1 : 1, p, w);
+				step_row<N, RARE>(s, lane, match[u], p2_table, x, leftwards ? -1 : 1, p, w);
 				if (p.live)
 					store_path<N>(to + (size_t)x * (32 * N), *s);
 			}
@@ -64,8 +64,8 @@ __device__ __forceinline__ void walk_segment(struct sx_path_state<N> *s, const s
 
 /* Walks a row to the left. warp: index in the grid. ring: of the lane's group. path: V of the direction. */
 template <int N, bool RARE>
-__device__ __forceinline__ void walk_row_left(uint32_t *ring, const uint32_t *falls, int warp, uint8_t *path,
-					      const struct sx_checkpoint_work &w)
+__device__ __forceinline__ void walk_row_left(uint32_t *ring, const uint32_t *p2_table, int warp,
+					      uint8_t *path, const struct sx_checkpoint_work &w)
 {
 	const struct row_place p = find_row(w, warp);
 	const int last = w.segments - 1;
@@ -84,7 +84,7 @@ __device__ __forceinline__ void walk_row_left(uint32_t *ring, const uint32_t *fa
 	sx_words_wait<AHEAD - 1>();
 	__syncwarp();
 	load_ring<N>(&n, ring, SEGMENT * last, SEGMENT / 2, N, p.g);
-	walk_segment<N, RARE, false>(&s, lane, &n, ring, falls, SEGMENT * last, true, to, p, w);
+	walk_segment<N, RARE, false>(&s, lane, &n, ring, p2_table, SEGMENT * last, true, to, p, w);
 	for (int b = last - 1; b >= 0; b--) {
 #pragma unroll
 		for (int i = 0; i < SEGMENT / 2; i++)
@@ -94,14 +94,14 @@ __device__ __forceinline__ void walk_row_left(uint32_t *ring, const uint32_t *fa
 		sx_words_wait<AHEAD - 1>();
 		__syncwarp();
 		slide_left(&n);
-		walk_segment<N, RARE, true>(&s, lane, &n, ring, falls, SEGMENT * b, true, to, p, w);
+		walk_segment<N, RARE, true>(&s, lane, &n, ring, p2_table, SEGMENT * b, true, to, p, w);
 	}
 	sx_words_wait<0>();
 }
 
 template <int N, bool RARE>
-__device__ __forceinline__ void walk_row_right(uint32_t *ring, const uint32_t *falls, int warp, uint8_t *path,
-					       const struct sx_checkpoint_work &w)
+__device__ __forceinline__ void walk_row_right(uint32_t *ring, const uint32_t *p2_table, int warp,
+					       uint8_t *path, const struct sx_checkpoint_work &w)
 {
 	const struct row_place p = find_row(w, warp);
 	const int whole = w.width / SEGMENT;
@@ -133,9 +133,11 @@ __device__ __forceinline__ void walk_row_right(uint32_t *ring, const uint32_t *f
 			for (int k = 0; k < N; k++)
 				n.right[h][k] = n.right[h][k + SEGMENT / 2];
 		if (b < whole)
-			walk_segment<N, RARE, true>(&s, lane, &n, ring, falls, SEGMENT * b, false, to, p, w);
+			walk_segment<N, RARE, true>(&s, lane, &n, ring, p2_table, SEGMENT * b, false, to, p,
+						    w);
 		else
-			walk_segment<N, RARE, false>(&s, lane, &n, ring, falls, SEGMENT * b, false, to, p, w);
+			walk_segment<N, RARE, false>(&s, lane, &n, ring, p2_table, SEGMENT * b, false, to, p,
+						     w);
 	}
 	sx_words_wait<0>();
 }
@@ -145,7 +147,7 @@ template <int N, bool RARE, bool UP>
 __device__ __forceinline__ void walk_columns(uint32_t *bands, int block, uint8_t *path,
 					     const struct sx_checkpoint_work &w)
 {
-	uint32_t *const falls = bands + down_words<N>();
+	uint32_t *const p2_table = bands + down_words<N>();
 	const struct column_place p = find_column<false>(w, block);
 	const size_t row = (size_t)w.width * (32 * N);
 	const int last = w.bands - 1;
@@ -167,16 +169,18 @@ __device__ __forceinline__ void walk_columns(uint32_t *bands, int block, uint8_t
 #pragma unroll unrolled < N>()
 		for (int j = 0; j < ROWS; j++) {
 			const int k = UP ? ROWS - 1 - j : j, y = b * ROWS + k;
-			uint32_t match[2][2 * N], fall[2];
+			uint32_t match[2][2 * N], p2_cut[2];
 
 			if (k >= count) /* the same for all threads */
 				continue;
 			match_row<N, RARE, false>(match, band + k * row_words<N>(), p.x, p, w);
 #pragma unroll
 			for (int c = 0; c < 2; c++)
-				fall[c] = RARE ? sx_checkpoint_fall(falls, w, p.x + c, y, 0, UP ? 1 : -1) : 0;
+				p2_cut[c] =
+					RARE ? sx_checkpoint_p2_cut(p2_table, w, p.x + c, y, 0, UP ? 1 : -1)
+					     : 0;
 			sx_path_step_two<N, SX_CHECKPOINT_GROUP, RARE, SX_CHECKPOINT_APART>(s, &lane, match,
-											    fall);
+											    p2_cut);
 #pragma unroll
 			for (int c = 0; c < 2; c++)
 				if (p.x + c < w.width)
@@ -202,17 +206,18 @@ __global__ void __launch_bounds__(THREADS, COUNTED_BLOCKS(N)) counted_kernel(con
 	const int row_warp = block * WARPS + warp;
 	uint32_t *const ring =
 		shared + (warp * GROUPS + (int)threadIdx.x % SX_CHECKPOINT_APART) * ring_stride<N>();
-	uint32_t *const falls = shared + (horizontal ? WARPS * GROUPS * ring_stride<N>() : down_words<N>());
+	uint32_t *const p2_table =
+		shared + (horizontal ? WARPS * GROUPS * ring_stride<N>() : down_words<N>());
 	uint8_t *const path = c.path + (size_t)(2 * !horizontal + second) * c.path_bytes;
 
 	if (RARE)
-		sx_falls_copy(falls, w.falls, horizontal, (int)blockDim.x);
+		sx_p2_table_copy(p2_table, w.p2_table, horizontal, (int)blockDim.x);
 	if (horizontal && row_warp * GROUPS >= w.height)
 		return;
 	if (horizontal && !second)
-		walk_row_right<N, RARE>(ring, falls, row_warp, path, w);
+		walk_row_right<N, RARE>(ring, p2_table, row_warp, path, w);
 	else if (horizontal)
-		walk_row_left<N, RARE>(ring, falls, row_warp, path, w);
+		walk_row_left<N, RARE>(ring, p2_table, row_warp, path, w);
 	else if (!second)
 		walk_columns<N, RARE, false>(shared, block, path, w);
 	else
@@ -222,7 +227,7 @@ __global__ void __launch_bounds__(THREADS, COUNTED_BLOCKS(N)) counted_kernel(con
 template <int N, bool RARE> struct counted_form {
 	static constexpr int rings = WARPS * GROUPS * ring_stride<N>();
 	static constexpr size_t bytes = 4 * (size_t)(down_words<N>() > rings ? down_words<N>() : rings) +
-					(RARE ? SX_FALLS_SHARED : 0);
+					(RARE ? SX_P2_TABLE_SHARED : 0);
 
 	static cudaError_t prepare()
 	{

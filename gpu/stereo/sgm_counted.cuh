@@ -8,7 +8,7 @@
 
 #include "gpu/stereo/checkpoint.cuh"
 
-/* Arguments. w: only descriptors, sizes, penalties and falls are read. path: see struct aggregate. */
+/* Arguments. w: only descriptors, sizes, penalties and the P2 table are read. path: see struct aggregate. */
 struct sx_counted_work {
 	struct sx_checkpoint_work w;
 	uint8_t *path;

@@ -150,14 +150,15 @@ __device__ __forceinline__ void sx_path_resume(struct sx_path_state<N> *s, const
  */
 template <int N, int G, bool EDGES, int APART = 1>
 __device__ __forceinline__ void sx_path_step(struct sx_path_state<N> *s, const struct sx_path_lane *lane,
-					     const uint32_t (&match)[N], uint32_t fall, uint32_t (&stored)[N])
+					     const uint32_t (&match)[N], uint32_t p2_cut,
+					     uint32_t (&stored)[N])
 {
 	uint32_t h[2 * N];
 
-	sx_path_best<N>(s, lane, EDGES ? sx_pair_sub(s->m, sx_pair_even(fall)) : s->m, h);
+	sx_path_best<N>(s, lane, EDGES ? sx_pair_sub(s->m, sx_pair_even(p2_cut)) : s->m, h);
 #pragma unroll
 	for (int i = 0; i < N; i++)
-		stored[i] = sx_pair_bytes(h[2 * i] + match[i] + (EDGES ? fall : 0), h[2 * i + 1]);
+		stored[i] = sx_pair_bytes(h[2 * i] + match[i] + (EDGES ? p2_cut : 0), h[2 * i + 1]);
 	sx_path_resume<N, G, APART>(s, lane, stored);
 }
 
@@ -167,35 +168,36 @@ __device__ __forceinline__ void sx_path_step(struct sx_path_state<N> *s, const s
  */
 template <int N, bool EDGES>
 __device__ __forceinline__ void sx_path_next(struct sx_path_state<N> *s, const struct sx_path_lane *lane,
-					     const uint32_t (&match)[2 * N], uint32_t fall)
+					     const uint32_t (&match)[2 * N], uint32_t p2_cut)
 {
 	uint32_t h[2 * N];
 
-	sx_path_best<N>(s, lane, EDGES ? sx_pair_sub(s->m, sx_pair_even(fall)) : s->m, h);
+	sx_path_best<N>(s, lane, EDGES ? sx_pair_sub(s->m, sx_pair_even(p2_cut)) : s->m, h);
 #pragma unroll
 	for (int i = 0; i < 2 * N; i++)
-		s->v[i] = h[i] + match[i] + (EDGES ? sx_pair_even(fall) : 0);
+		s->v[i] = h[i] + match[i] + (EDGES ? sx_pair_even(p2_cut) : 0);
 }
 
 /* Step to the next pixel along one path, or along two paths whose maxima cross the lanes together. */
 template <int N, int G, bool EDGES, int APART>
 __device__ __forceinline__ void sx_path_step_pairs(struct sx_path_state<N> *s,
 						   const struct sx_path_lane *lane,
-						   const uint32_t (&match)[2 * N], uint32_t fall)
+						   const uint32_t (&match)[2 * N], uint32_t p2_cut)
 {
-	sx_path_next<N, EDGES>(s, lane, match, fall);
+	sx_path_next<N, EDGES>(s, lane, match, p2_cut);
 	sx_path_limit<N, G, APART>(s, lane);
 }
 
 template <int N, int G, bool EDGES, int APART>
 __device__ __forceinline__ void sx_path_step_two(struct sx_path_state<N> (&s)[2],
 						 const struct sx_path_lane *lane,
-						 const uint32_t (&match)[2][2 * N], const uint32_t (&fall)[2])
+						 const uint32_t (&match)[2][2 * N],
+						 const uint32_t (&p2_cut)[2])
 {
 	uint32_t a, b, m;
 
-	sx_path_next<N, EDGES>(&s[0], lane, match[0], fall[0]);
-	sx_path_next<N, EDGES>(&s[1], lane, match[1], fall[1]);
+	sx_path_next<N, EDGES>(&s[0], lane, match[0], p2_cut[0]);
+	sx_path_next<N, EDGES>(&s[1], lane, match[1], p2_cut[1]);
 	a = sx_pair_max_of<2 * N>(s[0].v);
 	b = sx_pair_max_of<2 * N>(s[1].v);
 	m = sx_pair_max(__byte_perm(a, b, 0x5410), __byte_perm(a, b, 0x7632));

@@ -21,7 +21,7 @@ struct aggregate {
 	size_t path_bytes;
 	const uint8_t *grey; /* left image, to look up falls */
 	size_t grey_pitch;
-	const uint8_t *falls; /* how much P2 falls, [horizontal][difference of grey levels]; NULL: never */
+	const uint8_t *p2_table; /* how much P2 falls, [horizontal][difference of grey levels]; NULL: never */
 	int width, height;
 	int p1[2], p2[2]; /* [1]: for horizontal paths */
 	/* first block of each direction; INT32_MAX for directions that are not used */
