@@ -205,7 +205,7 @@ void sx_speckle_join(struct sx_speckle *s, const struct sx_image *src)
 	}
 }
 
-/* Erases small components. Only reads the forest, because other workers read it at the same time. */
+/* Erases small components. Only reads the union-find, because other workers read it at the same time. */
 void sx_speckle_erase(const struct sx_speckle *s, const struct sx_image *dst, int stripe)
 {
 	int y0 = stripe * SX_SPECKLE_ROWS,

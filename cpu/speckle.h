@@ -18,7 +18,7 @@
 
 #define SX_SPECKLE_ROWS 16 /* rows of a stripe */
 
-/* A run of a row, from first to last, and its place in the forest of runs. */
+/* A run of a row, from first to last, and its place in the union-find of runs. */
 struct sx_speckle_run {
 	uint16_t first, last;
 	uint32_t parent; /* index of the parent run; a root has its own index */

@@ -6,7 +6,8 @@
  *          computes medians of both maps into shared memory, checks them there, and finds the connected
  *          components of the result by union-find over runs of a row. A warp finds runs and contacts in tiles
  *          of 32 columns by ballots; then the tiles are joined. Components that are already large enough are
- *          finished; the others become nodes of a forest in device memory. Of two neighbouring blocks, the
+ *          finished; the others become nodes of a union-find in device memory. Of two neighbouring blocks,
+ *          the
  *          one that arrives second joins the components across their border; no block waits. A second launch
  *          erases the components that stayed small.
  * Memory:  6 bytes of shared memory per pixel of the strip. Per pixel 4 (ROWS + 2) / ROWS bytes in, mostly
@@ -202,9 +203,9 @@ template <int ROWS> __global__ void __launch_bounds__(ERASE_X *ERASE_Y) erase(st
 		if (!l || x + i >= w.width)
 			continue;
 		if (l != last) {
-			uint32_t root = sx_forest_root(&w.forest, base + l - 1);
+			uint32_t root = sx_union_find_root(&w.union_find, base + l - 1);
 
-			small = root != SX_FOREST_KEPT && w.forest.size[root] <= w.size_limit;
+			small = root != SX_UNION_FIND_KEPT && w.union_find.size[root] <= w.size_limit;
 			last = l;
 		}
 		if (small) {
@@ -217,19 +218,20 @@ template <int ROWS> __global__ void __launch_bounds__(ERASE_X *ERASE_Y) erase(st
 
 /* ---- host ---- */
 
-static int take_forest(struct sx_filter_cuda *s, struct sx_cuda_memory *m, const struct sx_context_config *c)
+static int take_union_find(struct sx_filter_cuda *s, struct sx_cuda_memory *m,
+			   const struct sx_context_config *c)
 {
 	struct filter_work *w = &s->work;
 	size_t strips = (size_t)(c->height + s->rows - 1) / (size_t)s->rows;
 	size_t places = strips * (size_t)(s->rows * w->stride);
 	size_t labels_pitch = ((size_t)c->width * 2 + 127) / 128 * 128;
 
-	w->forest.parent = (uint32_t *)sx_cuda_take_scratch(m, places * sizeof(uint32_t));
-	w->forest.size = (uint32_t *)sx_cuda_take_scratch(m, places * sizeof(uint32_t));
+	w->union_find.parent = (uint32_t *)sx_cuda_take_scratch(m, places * sizeof(uint32_t));
+	w->union_find.size = (uint32_t *)sx_cuda_take_scratch(m, places * sizeof(uint32_t));
 	w->arrived = (uint32_t *)sx_cuda_take(m, (strips + 1) * sizeof(uint32_t));
 	w->labels = (uint8_t *)sx_cuda_take_scratch(m, labels_pitch * (size_t)c->height);
 	w->labels_pitch = labels_pitch;
-	return w->forest.parent && w->forest.size && w->arrived && w->labels ? 0 : -ENOMEM;
+	return w->union_find.parent && w->union_find.size && w->arrived && w->labels ? 0 : -ENOMEM;
 }
 
 /*
@@ -271,7 +273,7 @@ int sx_filter_cuda_create(struct sx_filter_cuda **ret, struct sx_cuda_memory *m,
 	s->rows = 4 * w->stride * SHARED_PER_PIXEL <= SHARED_MAX ? 4 : 2;
 	s->threads = threads_of(s, c->height, sms);
 	r = s->rows * w->stride * SHARED_PER_PIXEL > SHARED_MAX ? -EINVAL
-	    : s->speckle					? take_forest(s, m, c)
+	    : s->speckle					? take_union_find(s, m, c)
 								: 0;
 	if (r < 0) {
 		free(s);

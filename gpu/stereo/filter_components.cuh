@@ -1,7 +1,7 @@
 /*
  * Speckles of the filters' strips: connected components by union-find over runs of a row. They are found
- * first inside a strip, in shared memory, then across its borders to both neighbours, in a forest in device
- * memory (gpu/stereo/forest.cuh). One file includes this header.
+ * first inside a strip, in shared memory, then across its borders to both neighbours, in a union-find in
+ * device memory (gpu/stereo/union_find.cuh). One file includes this header.
  *
  * Ranges:  ROWS * width <= 8192; sizes inside a strip have 16 bits, two in a word that is added to.
  *
@@ -11,8 +11,8 @@
 #define SX_GPU_STEREO_FILTER_COMPONENTS_CUH
 
 #include "gpu/cuda.cuh"
-#include "gpu/stereo/forest.cuh"
 #include "gpu/stereo/median.cuh"
+#include "gpu/stereo/union_find.cuh"
 #include "stages/stereo/flat.h"
 #include "stages/stereo/left_right.h"
 
@@ -20,7 +20,7 @@
 #define INVALID ((int)SX_DISPARITY_INVALID)
 
 /*
- * Words of the strip's forest. For the first pixel of a run: its parent. For the other pixels: TAIL | the
+ * Words of the strip's union-find. For the first pixel of a run: its parent. For the other pixels: TAIL | the
  * first pixel.
  */
 #define NO_RUN UINT32_MAX
@@ -33,7 +33,7 @@ struct filter_work {
 	size_t checked_pitch, final_pitch, confidence_pitch, labels_pitch;
 	const uint8_t *flat[2]; /* tiles of both images; NULL: none */
 	size_t flat_pitch[2];
-	struct sx_forest forest;
+	struct sx_union_find union_find;
 	uint32_t *arrived; /* one per border between strips: number of its two blocks that have arrived */
 	uint32_t size_limit;
 	int width, height, stride, connected; /* stride: pixels of a row in shared memory, a multiple of 8 */
@@ -125,15 +125,16 @@ __device__ static void join_tiles(const struct filter_work *w, int y, const uint
 			const uint32_t at = (uint32_t)(r * w->stride + t.x - t.lane);
 
 			if (join[r] >> t.lane & 1)
-				sx_forest_join(parent, at + first_of(starts[r], t.lane),
-					       at - (uint32_t)w->stride + first_of(starts[r - 1], t.lane));
+				sx_union_find_join(parent, at + first_of(starts[r], t.lane),
+						   at - (uint32_t)w->stride +
+							   first_of(starts[r - 1], t.lane));
 		}
 	}
 }
 
 __device__ __forceinline__ uint32_t run_of(uint32_t *parent, uint32_t at)
 {
-	const uint32_t p = sx_forest_word(parent, at);
+	const uint32_t p = sx_union_find_word(parent, at);
 
 	return p & TAIL ? p & ~TAIL : at;
 }
@@ -149,7 +150,7 @@ __device__ static void join_sides(const struct filter_work *w, int y, const uint
 		const uint32_t at = (uint32_t)(r * w->stride + x);
 
 		if (y + r < w->height && are_connected(w, map[at], map[at - 1]))
-			sx_forest_join(parent, at, run_of(parent, at - 1));
+			sx_union_find_join(parent, at, run_of(parent, at - 1));
 	}
 }
 
@@ -168,7 +169,8 @@ __device__ static void count_runs(const struct filter_work *w, uint32_t *parent,
 
 #pragma unroll
 		for (int r = 0; r < ROWS; r++) {
-			word[r] = t.inside ? sx_forest_word(parent, (uint32_t)(r * w->stride + t.x)) : NO_RUN;
+			word[r] = t.inside ? sx_union_find_word(parent, (uint32_t)(r * w->stride + t.x))
+					   : NO_RUN;
 			tails[r] = __ballot_sync(ALL_LANES, (word[r] != NO_RUN) & (word[r] >= TAIL));
 		}
 #pragma unroll
@@ -177,7 +179,7 @@ __device__ static void count_runs(const struct filter_work *w, uint32_t *parent,
 			const uint32_t behind = ~tails[r] & ~((2u << t.lane) - 1);
 
 			if (!(word[r] & TAIL)) {
-				const uint32_t root = sx_forest_find(parent, at);
+				const uint32_t root = sx_union_find_find(parent, at);
 				const uint32_t length =
 					(uint32_t)((behind ? __ffs((int)behind) - 1 : 32) - t.lane);
 
@@ -188,7 +190,9 @@ __device__ static void count_runs(const struct filter_work *w, uint32_t *parent,
 	}
 }
 
-/* Writes the labels. 0: nothing to decide. Else 1 + place of the component's root, a node of the forest. */
+/*
+ * Writes the labels. 0: nothing to decide. Else 1 + place of the component's root, a node of the union-find.
+ */
 template <int ROWS>
 __device__ static void label_strip(const struct filter_work *w, int y, const uint32_t *parent,
 				   const uint16_t *sizes)
@@ -210,8 +214,8 @@ __device__ static void label_strip(const struct filter_work *w, int y, const uin
 				label = sizes[root] <= w->size_limit ? root + 1 : 0;
 			}
 			if (label == at + 1) {
-				w->forest.parent[base + at] = base + at;
-				w->forest.size[base + at] = sizes[at];
+				w->union_find.parent[base + at] = base + at;
+				w->union_find.size[base + at] = sizes[at];
 			}
 			if (t.inside && y + r < w->height)
 				*reinterpret_cast<uint16_t *>(w->labels + (size_t)(y + r) * w->labels_pitch +
@@ -229,7 +233,7 @@ __device__ __forceinline__ int load_u16(const uint8_t *data, size_t pitch, int x
 
 __device__ __forceinline__ uint32_t node_of(uint32_t base, int label)
 {
-	return label ? base + (uint32_t)label - 1 : SX_FOREST_KEPT;
+	return label ? base + (uint32_t)label - 1 : SX_UNION_FIND_KEPT;
 }
 
 /* Joins row y, the first row of strip, with the row above. */
@@ -256,8 +260,8 @@ template <int ROWS> __device__ static void join_border(const struct filter_work 
 				  label_above = load_u16(w->labels, w->labels_pitch, t.x, y - 1);
 
 			if (label || label_above)
-				sx_forest_unite(&w->forest, node_of(base, label),
-						node_of(base - places, label_above));
+				sx_union_find_unite(&w->union_find, node_of(base, label),
+						    node_of(base - places, label_above));
 		}
 	}
 }

@@ -11,7 +11,7 @@
 /*
  * One entry per pixel, row after row: the parent of the pixel. The root of a component is its lowest index.
  */
-struct forest {
+struct union_find {
 	uint32_t *parent, *size;
 };
 
@@ -20,7 +20,7 @@ size_t sx_speckle_scratch_bytes(int width, int height)
 	return 2 * (size_t)width * (size_t)height * sizeof(uint32_t);
 }
 
-static uint32_t find_root(struct forest *f, uint32_t i)
+static uint32_t find_root(struct union_find *f, uint32_t i)
 {
 	while (f->parent[i] != i) {
 		f->parent[i] = f->parent[f->parent[i]]; /* halve the path for later searches */
@@ -29,7 +29,7 @@ static uint32_t find_root(struct forest *f, uint32_t i)
 	return i;
 }
 
-static void join(struct forest *f, uint32_t a, uint32_t b)
+static void join(struct union_find *f, uint32_t a, uint32_t b)
 {
 	a = find_root(f, a);
 	b = find_root(f, b);
@@ -41,7 +41,7 @@ static bool are_connected(uint16_t a, uint16_t b, int range)
 	return a != SX_DISPARITY_INVALID && b != SX_DISPARITY_INVALID && abs(a - b) <= 16 * range;
 }
 
-static void join_row(struct forest *f, const struct sx_image *img, int y, int range)
+static void join_row(struct union_find *f, const struct sx_image *img, int y, int range)
 {
 	const uint16_t *row = sx_image_row(img, y), *above = y ? sx_image_row(img, y - 1) : NULL;
 	uint32_t width = (uint32_t)img->width, first = (uint32_t)y * width;
@@ -59,7 +59,7 @@ static void join_row(struct forest *f, const struct sx_image *img, int y, int ra
 void sx_speckle(const struct sx_image *disparity, const struct sx_filter_params *p, void *scratch)
 {
 	uint32_t width = (uint32_t)disparity->width, height = (uint32_t)disparity->height;
-	struct forest f;
+	struct union_find f;
 
 	if (p->speckle_size <= 0)
 		return;

@@ -1,10 +1,10 @@
 /*
- * gpu/stereo/forest.cuh on real threads, with the processor's atomics.
+ * gpu/stereo/union_find.cuh on real threads, with the processor's atomics.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_TESTS_GPU_STEREO_FOREST_THREADS_H
-#define SX_TESTS_GPU_STEREO_FOREST_THREADS_H
+#ifndef SX_TESTS_GPU_STEREO_UNION_FIND_THREADS_H
+#define SX_TESTS_GPU_STEREO_UNION_FIND_THREADS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-struct forest_edge {
+struct union_find_edge {
 	uint32_t a, b;
 };
 
@@ -23,16 +23,16 @@ struct forest_edge {
  * gpu/stereo/filter.cu works in shared memory; otherwise as it works across blocks, where every node counts 1
  * from the start.
  */
-void forest_threads_run(bool in_block, uint32_t *parent, uint32_t *size, int nodes,
-			const struct forest_edge *edges, int edge_count, int threads);
+void union_find_threads_run(bool in_block, uint32_t *parent, uint32_t *size, int nodes,
+			    const struct union_find_edge *edges, int edge_count, int threads);
 
 /*
  * Does the same with two threads of one processor. The first thread is interrupted once, before access number
  * `access` of joining, or otherwise of counting. The second thread then does all its share. Returns false if
  * the first thread has no such access: then the second thread did nothing.
  */
-bool forest_interrupted_run(bool in_block, bool joining, int access, uint32_t *parent, uint32_t *size,
-			    int nodes, const struct forest_edge *edges, int edge_count);
+bool union_find_interrupted_run(bool in_block, bool joining, int access, uint32_t *parent, uint32_t *size,
+				int nodes, const struct union_find_edge *edges, int edge_count);
 
 #ifdef __cplusplus
 }

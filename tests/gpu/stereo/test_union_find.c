@@ -1,7 +1,7 @@
 /*
- * The union-find of the speckle filter (gpu/stereo/forest.cuh) on real threads, against a sequential one. In
- * any order of the threads, every node names its root at the end, and the root has counted all its nodes. The
- * emulator cannot show this, because its lanes never run at the same time. ThreadSanitizer runs this test
+ * The union-find of the speckle filter (gpu/stereo/union_find.cuh) on real threads, against a sequential one.
+ * In any order of the threads, every node names its root at the end, and the root has counted all its nodes.
+ * The emulator cannot show this, because its lanes never run at the same time. ThreadSanitizer runs this test
  * too.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "tests/check.h"
-#include "tests/gpu/stereo/forest_threads.h"
+#include "tests/gpu/stereo/union_find_threads.h"
 
 #define NODES 3000
 #define EDGES_MAX 6000
@@ -28,13 +28,13 @@
 #endif
 
 static uint32_t parent[NODES], size[NODES], want[NODES], want_size[NODES];
-static struct forest_edge edges[EDGES_MAX];
+static struct union_find_edge edges[EDGES_MAX];
 
-static void shuffle(struct forest_edge *e, int n, struct check_rng *r)
+static void shuffle(struct union_find_edge *e, int n, struct check_rng *r)
 {
 	for (int i = n - 1; i > 0; i--) {
 		const int k = check_below(r, i + 1);
-		const struct forest_edge swapped = e[i];
+		const struct union_find_edge swapped = e[i];
 
 		e[i] = e[k];
 		e[k] = swapped;
@@ -48,10 +48,10 @@ static int fill_edges(struct check_rng *r)
 	int n = 0;
 
 	for (int i = 1; i < NODES && n < chains; i++)
-		edges[n++] = (struct forest_edge){(uint32_t)i, (uint32_t)(i > reach ? i - reach : 0)};
+		edges[n++] = (struct union_find_edge){(uint32_t)i, (uint32_t)(i > reach ? i - reach : 0)};
 	for (int i = 0; i < loose; i++)
-		edges[n++] = (struct forest_edge){(uint32_t)check_below(r, NODES),
-						  (uint32_t)check_below(r, NODES)};
+		edges[n++] = (struct union_find_edge){(uint32_t)check_below(r, NODES),
+						      (uint32_t)check_below(r, NODES)};
 	shuffle(edges, n, r);
 	return n;
 }
@@ -111,7 +111,7 @@ static void run_threads(bool in_block, uint64_t seed)
 		const int n = fill_edges(&r);
 
 		expect(n, NODES);
-		forest_threads_run(in_block, parent, size, NODES, edges, n, THREADS);
+		union_find_threads_run(in_block, parent, size, NODES, edges, n, THREADS);
 		check_all(in_block, NODES);
 	}
 }
@@ -143,15 +143,16 @@ static void run_interrupted(bool in_block, bool joining)
 
 	for (int order = 0; order < 12; order++) {
 		for (int i = 0; i < SHORT - 1; i++)
-			edges[i] = (struct forest_edge){(uint32_t)(SHORT - 1 - i), (uint32_t)(SHORT - 2 - i)};
+			edges[i] = (struct union_find_edge){(uint32_t)(SHORT - 1 - i),
+							    (uint32_t)(SHORT - 2 - i)};
 		for (int i = 0; order >= 6 && i < SHORT - 1; i++)
-			edges[i] = (struct forest_edge){(uint32_t)check_below(&r, SHORT),
-							(uint32_t)check_below(&r, SHORT)};
+			edges[i] = (struct union_find_edge){(uint32_t)check_below(&r, SHORT),
+							    (uint32_t)check_below(&r, SHORT)};
 		if (order)
 			shuffle(edges, SHORT - 1, &r);
 		expect(SHORT - 1, SHORT);
-		for (int access = 0;
-		     forest_interrupted_run(in_block, joining, access, parent, size, SHORT, edges, SHORT - 1);
+		for (int access = 0; union_find_interrupted_run(in_block, joining, access, parent, size,
+								SHORT, edges, SHORT - 1);
 		     access++, interrupted++)
 			check_all(in_block, SHORT);
 	}

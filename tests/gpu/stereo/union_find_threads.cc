@@ -1,7 +1,7 @@
-// Replacements of the CUDA functions that gpu/stereo/forest.cuh needs, with the processor's atomics. Then its
-// functions on threads that meet at barriers.
+// Replacements of the CUDA functions that gpu/stereo/union_find.cuh needs, with the processor's atomics. Then
+// its functions on threads that meet at barriers.
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/gpu/stereo/forest_threads.h"
+#include "tests/gpu/stereo/union_find_threads.h"
 
 #include <pthread.h>
 
@@ -72,7 +72,7 @@ static void __threadfence()
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-#include "gpu/stereo/forest.cuh"
+#include "gpu/stereo/union_find.cuh"
 
 namespace
 {
@@ -81,7 +81,7 @@ struct work {
 	bool in_block;
 	uint32_t *parent, *size;
 	int nodes, edge_count, threads;
-	const struct forest_edge *edges;
+	const struct union_find_edge *edges;
 	pthread_barrier_t meeting;
 };
 
@@ -93,13 +93,13 @@ struct thread {
 
 void join_all(const struct work &w, int first)
 {
-	struct sx_forest f = {w.parent, w.size};
+	struct sx_union_find f = {w.parent, w.size};
 
 	for (int i = first; i < w.edge_count; i += w.threads) {
 		if (w.in_block)
-			sx_forest_join(w.parent, w.edges[i].a, w.edges[i].b);
+			sx_union_find_join(w.parent, w.edges[i].a, w.edges[i].b);
 		else
-			sx_forest_unite(&f, w.edges[i].a, w.edges[i].b);
+			sx_union_find_unite(&f, w.edges[i].a, w.edges[i].b);
 	}
 }
 
@@ -112,7 +112,7 @@ void count_all(const struct work &w, int share)
 	const int begin = w.nodes * share / w.threads;
 
 	for (int i = w.nodes * (share + 1) / w.threads - 1; i >= begin; i--) {
-		const uint32_t root = sx_forest_find(w.parent, (uint32_t)i);
+		const uint32_t root = sx_union_find_find(w.parent, (uint32_t)i);
 
 		atomicMin(&w.parent[i], root);
 		atomicAdd(&w.size[root], 1);
@@ -150,8 +150,8 @@ static bool was_interrupted()
 	return was;
 }
 
-bool forest_interrupted_run(bool in_block, bool joining, int access, uint32_t *parent, uint32_t *size,
-			    int nodes, const struct forest_edge *edges, int edge_count)
+bool union_find_interrupted_run(bool in_block, bool joining, int access, uint32_t *parent, uint32_t *size,
+				int nodes, const struct union_find_edge *edges, int edge_count)
 {
 	struct work w = {in_block, parent, size, nodes, edge_count, joining ? 2 : 1, edges, {}};
 	bool was;
@@ -170,8 +170,8 @@ bool forest_interrupted_run(bool in_block, bool joining, int access, uint32_t *p
 	return joining ? was : was_interrupted();
 }
 
-void forest_threads_run(bool in_block, uint32_t *parent, uint32_t *size, int nodes,
-			const struct forest_edge *edges, int edge_count, int threads)
+void union_find_threads_run(bool in_block, uint32_t *parent, uint32_t *size, int nodes,
+			    const struct union_find_edge *edges, int edge_count, int threads)
 {
 	struct work w = {in_block, parent, size, nodes, edge_count, threads, edges, {}};
 	std::vector<struct thread> all((size_t)threads);
