@@ -6,7 +6,7 @@
  *          the same for all lanes, and leave the lanes' sums one by one. In the block where a row is both
  *          start and top, its lane passes its cost to the next row through shared memory. There is no barrier
  *          between warps. Then the warp follows the choices down. If there are too few columns to keep
- *          schedulers busy, five warps share each column (gpu/slanted/slanted_team.cuh).
+ *          schedulers busy, five warps share each column (gpu/slanted/slanted_group.cuh).
  * Memory:  start rows in tiles of 32 in shared memory: 80 bytes per row, and 4 bytes per slot of classes. The
  *          outcome of each row (32 bytes) and sums of class scores are in global scratch, and are read again
  *          for every 32 top rows above.
@@ -28,14 +28,14 @@ extern "C" {
 }
 #include "stages/stixels/cells.h"
 
+#include "gpu/slanted/slanted_group_list.cuh"
+#include "gpu/slanted/slanted_group_step.cuh"
 #include "gpu/slanted/slanted_list.cuh"
 #include "gpu/slanted/slanted_step.cuh"
-#include "gpu/slanted/slanted_team_list.cuh"
-#include "gpu/slanted/slanted_team_step.cuh"
 
 #define ROAD_THREADS 256
-/* most columns per multiprocessor for teams; more columns keep it busy with one warp each */
-#define SLANTED_TEAM_COLUMNS 4
+/* most columns per multiprocessor for warp groups; more columns keep it busy with one warp each */
+#define SLANTED_GROUP_COLUMNS 4
 
 /* Sets the road by rows of cells, as sx_slanted_frame_set() does. For one block. */
 static __global__ void __launch_bounds__(ROAD_THREADS)
@@ -135,28 +135,28 @@ static __global__ void __launch_bounds__(32 * SLANTED_WARPS, SLANTED_BLOCKS(MODE
 }
 
 template <enum slanted_classes CLASSES>
-SLANTED_INLINE void slanted_team_column(const struct slanted_arguments &a, const struct slanted_column &c,
-					const struct slanted_team &t, bool scored)
+SLANTED_INLINE void slanted_group_column(const struct slanted_arguments &a, const struct slanted_column &c,
+					 const struct slanted_group &t, bool scored)
 {
-	slanted_team_prepare<CLASSES>(a, c, t, scored);
-	slanted_team_recurrence<CLASSES>(a, c, t, scored);
-	slanted_team_list(a, slanted_at_tile<CLASSES>(a, c, t, 0), t, scored);
+	slanted_group_prepare<CLASSES>(a, c, t, scored);
+	slanted_group_recurrence<CLASSES>(a, c, t, scored);
+	slanted_group_list(a, slanted_at_tile<CLASSES>(a, c, t, 0), t, scored);
 }
 
 /* Blocks per multiprocessor: 21 warps may have 96 registers each, 16 may have 128. */
-#define SLANTED_TEAMS(classes) (((classes) == SLANTED_NONE ? 21 : 16) / SLANTED_TEAM)
+#define SLANTED_GROUPS(classes) (((classes) == SLANTED_NONE ? 21 : 16) / SLANTED_GROUP)
 
 /* Processes one column per block. */
 template <enum slanted_classes CLASSES>
-static __global__ void __launch_bounds__(32 * SLANTED_TEAM, SLANTED_TEAMS(CLASSES))
-	slanted_team_columns(const struct slanted_arguments a)
+static __global__ void __launch_bounds__(32 * SLANTED_GROUP, SLANTED_GROUPS(CLASSES))
+	slanted_group_columns(const struct slanted_arguments a)
 {
 	SX_DYNAMIC_SHARED(unsigned char, shared);
 	const size_t tables = slanted_lookup_bytes();
-	const struct slanted_team t = slanted_team_in(shared + tables, a.rows, (int)threadIdx.x / 32);
+	const struct slanted_group t = slanted_group_in(shared + tables, a.rows, (int)threadIdx.x / 32);
 	struct slanted_column c;
 
-	for (size_t i = threadIdx.x; i < tables / 16; i += 32 * SLANTED_TEAM)
+	for (size_t i = threadIdx.x; i < tables / 16; i += 32 * SLANTED_GROUP)
 		((uint4 *)shared)[i] = ((const uint4 *)a.lookup)[i];
 	c.lookup = (const struct slanted_lookup *)shared;
 	c.place = &t.meeting->place;
@@ -169,9 +169,9 @@ static __global__ void __launch_bounds__(32 * SLANTED_TEAM, SLANTED_TEAMS(CLASSE
 		slanted_set_place(a, c);
 	__syncthreads();
 	if (CLASSES != SLANTED_NONE && a.road->scored)
-		slanted_team_column<CLASSES>(a, c, t, true);
+		slanted_group_column<CLASSES>(a, c, t, true);
 	else
-		slanted_team_column<SLANTED_NONE>(a, c, t, false);
+		slanted_group_column<SLANTED_NONE>(a, c, t, false);
 }
 
 /* ---- host ---------------------------------------------------------------------------------------------- */
@@ -180,7 +180,7 @@ struct sx_slanted_cuda {
 	struct slanted_arguments a; /* the same for every run */
 	enum slanted_mode mode;
 	enum slanted_classes classes;
-	bool team; /* true: one block per column */
+	bool group; /* true: one block per column */
 	int height;
 	struct slanted_road *road;
 	struct sx_slanted_row *row;
@@ -191,9 +191,9 @@ typedef void slanted_kernel(const struct slanted_arguments a);
 
 static slanted_kernel *slanted_kernel_of(const struct sx_slanted_cuda *s)
 {
-	if (s->team)
-		return s->classes == SLANTED_NONE ? slanted_team_columns<SLANTED_NONE>
-						  : slanted_team_columns<SLANTED_FEW>;
+	if (s->group)
+		return s->classes == SLANTED_NONE ? slanted_group_columns<SLANTED_NONE>
+						  : slanted_group_columns<SLANTED_FEW>;
 	if (s->mode == SLANTED_WIDE_SUMS)
 		return s->classes == SLANTED_NONE ? slanted_columns<SLANTED_WIDE_SUMS, SLANTED_NONE>
 						  : slanted_columns<SLANTED_WIDE_SUMS, SLANTED_MANY>;
@@ -281,11 +281,11 @@ static void slanted_take_memory(struct sx_slanted_cuda *s, struct sx_cuda_memory
 static void slanted_choose_kernel(struct sx_slanted_cuda *s, struct sx_cuda_memory *m, int sms)
 {
 	const size_t tables = slanted_lookup_bytes();
-	const size_t team = tables + slanted_team_bytes(s->a.rows, s->a.slots.all);
+	const size_t group = tables + slanted_group_bytes(s->a.rows, s->a.slots.all);
 
-	s->team = s->mode == SLANTED_SMALL_SUMS && s->classes != SLANTED_MANY &&
-		  s->a.count <= SLANTED_TEAM_COLUMNS * sms && team <= sx_cuda_shared_max(m);
-	s->shared = s->team ? team : tables + SLANTED_WARPS * slanted_warp_bytes(s->a.slots.all);
+	s->group = s->mode == SLANTED_SMALL_SUMS && s->classes != SLANTED_MANY &&
+		   s->a.count <= SLANTED_GROUP_COLUMNS * sms && group <= sx_cuda_shared_max(m);
+	s->shared = s->group ? group : tables + SLANTED_WARPS * slanted_warp_bytes(s->a.slots.all);
 	if (m->error == cudaSuccess)
 		m->error = cudaFuncSetAttribute((const void *)slanted_kernel_of(s),
 						cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s->shared);
@@ -344,7 +344,7 @@ cudaError_t sx_slanted_cuda_run(const struct sx_slanted_cuda *s, const struct sx
 				const struct sx_image *confidence, const struct sx_image *scores,
 				const struct sx_segments *out, cudaStream_t stream)
 {
-	const unsigned each = s->team ? 1 : SLANTED_WARPS; /* columns per block */
+	const unsigned each = s->group ? 1 : SLANTED_WARPS; /* columns per block */
 	const unsigned grid = ((unsigned)s->a.count + each - 1) / each;
 	slanted_kernel *const kernel = slanted_kernel_of(s);
 	struct slanted_arguments a = s->a;
@@ -364,6 +364,6 @@ cudaError_t sx_slanted_cuda_run(const struct sx_slanted_cuda *s, const struct sx
 	a.total = out->total;
 	SX_LAUNCH(slanted_set_road, 1, ROAD_THREADS, 0, stream, road, s->classes == SLANTED_NONE ? NULL : in,
 		  a, s->height, s->road, s->row);
-	SX_LAUNCH((kernel), grid, 32 * (s->team ? SLANTED_TEAM : SLANTED_WARPS), s->shared, stream, a);
+	SX_LAUNCH((kernel), grid, 32 * (s->group ? SLANTED_GROUP : SLANTED_WARPS), s->shared, stream, a);
 	return SX_LAUNCHED();
 }

@@ -63,7 +63,7 @@ struct __align__(16) slanted_final
 {
 	struct sx_slanted_below below;
 	uint16_t from[4]; /* the last entry is unused */
-	float foot;	  /* only with a team: value of the ground's line in the row where it begins */
+	float foot;	  /* only with a warp group: value of the ground's line in the row where it begins */
 };
 
 /* Arguments, the same for every frame. */

@@ -59,7 +59,7 @@ KERNELS = {
     "spread_sky": ("reduce", "whole"),
     "weigh_sky": ("segment", "whole"), "slanted_set_road": ("segment", "whole"),
     "slanted_columns": ("segment", "whole"),
-    "slanted_team_columns": ("segment", "whole"),
+    "slanted_group_columns": ("segment", "whole"),
     "compact": ("compact", "whole"),
 }
 BESIDE = ("probe_kernel", "stamp_kernel", "deliver_kernel", "diagnostics_images", "diagnostics_map")

@@ -1,13 +1,13 @@
 /*
- * Slanted stixels on the GPU: the recurrence of a column by a team of warps. All warps synchronise twice per
+ * Slanted stixels on the GPU: the recurrence of a column by a group of warps. All warps synchronise twice per
  * block; in between, no warp reads what another writes.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_GPU_SLANTED_SLANTED_TEAM_STEP_CUH
-#define SX_GPU_SLANTED_SLANTED_TEAM_STEP_CUH
+#ifndef SX_GPU_SLANTED_SLANTED_GROUP_STEP_CUH
+#define SX_GPU_SLANTED_SLANTED_GROUP_STEP_CUH
 
-#include "gpu/slanted/slanted_team.cuh"
+#include "gpu/slanted/slanted_group.cuh"
 
 /* ---- fits: the leader's replacement for sums ----------------------------------------------------------- */
 
@@ -93,9 +93,9 @@ template <enum slanted_classes CLASSES> struct slanted_share {
 };
 
 template <enum slanted_classes CLASSES>
-SLANTED_INLINE void slanted_team_open(const struct slanted_arguments &a, const struct slanted_column &c,
-				      const struct slanted_team &t, int tile, bool leads, bool scored,
-				      struct slanted_share<CLASSES> *s)
+SLANTED_INLINE void slanted_group_open(const struct slanted_arguments &a, const struct slanted_column &c,
+				       const struct slanted_group &t, int tile, bool leads, bool scored,
+				       struct slanted_share<CLASSES> *s)
 {
 	const struct slanted_column at = slanted_at_tile<CLASSES>(a, c, t, tile);
 	struct slanted_tops tops;
@@ -112,7 +112,8 @@ SLANTED_INLINE void slanted_team_open(const struct slanted_arguments &a, const s
 
 /* Advances the sums to those from start row `begin` on. */
 template <enum slanted_classes CLASSES>
-SLANTED_INLINE void slanted_team_go(const struct slanted_team &t, struct slanted_share<CLASSES> *s, int begin)
+SLANTED_INLINE void slanted_group_go(const struct slanted_group &t, struct slanted_share<CLASSES> *s,
+				     int begin)
 {
 	const struct slanted_carry *from = t.mark + s->at / SLANTED_MARK, *to = t.mark + begin / SLANTED_MARK;
 	struct slanted_totals gone = to->totals;
@@ -125,11 +126,11 @@ SLANTED_INLINE void slanted_team_go(const struct slanted_team &t, struct slanted
 
 /* Processes start rows begin .. end - 1 of finished tiles. */
 template <enum slanted_classes CLASSES>
-SLANTED_INLINE void slanted_team_rows(const struct slanted_arguments &a, const struct slanted_column &c,
-				      const struct slanted_team &t, struct slanted_share<CLASSES> *s,
-				      int begin, int end, bool scored)
+SLANTED_INLINE void slanted_group_rows(const struct slanted_arguments &a, const struct slanted_column &c,
+				       const struct slanted_group &t, struct slanted_share<CLASSES> *s,
+				       int begin, int end, bool scored)
 {
-	slanted_team_go(t, s, begin);
+	slanted_group_go(t, s, begin);
 	s->at = end;
 	for (int v = begin; v < end;) {
 		const int tile = v / SLANTED_ROWS, first = tile * SLANTED_ROWS;
@@ -192,9 +193,9 @@ SLANTED_INLINE void slanted_fit_rows(const struct slanted_arguments &a, const st
 
 /* Fits one worker's rows of that tile. */
 template <enum slanted_classes CLASSES>
-SLANTED_INLINE void slanted_team_fit(const struct slanted_arguments &a, const struct slanted_column &c,
-				     const struct slanted_team &t, struct slanted_share<CLASSES> *s,
-				     int worker, bool scored)
+SLANTED_INLINE void slanted_group_fit(const struct slanted_arguments &a, const struct slanted_column &c,
+				      const struct slanted_group &t, struct slanted_share<CLASSES> *s,
+				      int worker, bool scored)
 {
 	const int tile = s->block / SLANTED_ROWS, begin = worker * SLANTED_MARK, end = begin + SLANTED_MARK;
 	const struct slanted_column at = slanted_at_tile<CLASSES>(a, c, t, tile);
@@ -202,7 +203,7 @@ SLANTED_INLINE void slanted_team_fit(const struct slanted_arguments &a, const st
 	struct slanted_fits *fits = &t.meeting->blocks.fits[tile % 2];
 	struct slanted_place p = {true, false, false, true, scored};
 
-	slanted_team_go(t, s, s->block + begin);
+	slanted_group_go(t, s, s->block + begin);
 	s->at = s->block + end;
 	if (s->ground) {
 		slanted_fit_rows(a, at, &s->l, begin, low, p, fits);
@@ -237,7 +238,7 @@ SLANTED_INLINE void slanted_merge(struct slanted_best *best, const struct slante
 }
 
 /* Returns the value of a top row's ground in the row where it begins, as slanted_step() had it. */
-SLANTED_INLINE float slanted_foot(const struct slanted_column &c, const struct slanted_team &t,
+SLANTED_INLINE float slanted_foot(const struct slanted_column &c, const struct slanted_group &t,
 				  const struct slanted_best &best, int top)
 {
 	const int from = best.from[STIXEL_GROUND];
@@ -247,8 +248,8 @@ SLANTED_INLINE float slanted_foot(const struct slanted_column &c, const struct s
 }
 
 template <enum slanted_classes CLASSES>
-SLANTED_INLINE void slanted_team_lead(const struct slanted_arguments &a, const struct slanted_column &c,
-				      const struct slanted_team &t, struct slanted_share<CLASSES> *s)
+SLANTED_INLINE void slanted_group_lead(const struct slanted_arguments &a, const struct slanted_column &c,
+				       const struct slanted_group &t, struct slanted_share<CLASSES> *s)
 {
 	const int tile = s->block / SLANTED_ROWS;
 	const struct slanted_column at = slanted_at_tile<CLASSES>(a, c, t, tile);
@@ -285,8 +286,9 @@ SLANTED_INLINE void slanted_team_lead(const struct slanted_arguments &a, const s
  * rows.
  */
 template <enum slanted_classes CLASSES>
-SLANTED_INLINE void slanted_team_recurrence(const struct slanted_arguments &a, const struct slanted_column &c,
-					    const struct slanted_team &t, bool scored)
+SLANTED_INLINE void slanted_group_recurrence(const struct slanted_arguments &a,
+					     const struct slanted_column &c, const struct slanted_group &t,
+					     bool scored)
 {
 	struct slanted_share<CLASSES> s;
 	int role = t.warp;
@@ -300,18 +302,18 @@ SLANTED_INLINE void slanted_team_recurrence(const struct slanted_arguments &a, c
 			int end = shares ? begin + SLANTED_MARK : begin;
 
 			if (opens) {
-				slanted_team_open(a, c, t, next, role == 1, scored, &s);
+				slanted_group_open(a, c, t, next, role == 1, scored, &s);
 				begin = (next - 1) * worker * SLANTED_MARK;
 				end = begin + (next - 1) * SLANTED_MARK;
 			}
 			if (begin < end)
-				slanted_team_rows(a, c, t, &s, begin, end, scored);
+				slanted_group_rows(a, c, t, &s, begin, end, scored);
 			if (opens && s.block + worker * SLANTED_MARK < a.rows)
-				slanted_team_fit(a, c, t, &s, worker, scored);
+				slanted_group_fit(a, c, t, &s, worker, scored);
 			if (shares && role > 0)
 				t.meeting->blocks.best[role - 1][c.lane] = s.l.best;
 			if (half == 1 && role == 0 && next > 0)
-				slanted_team_lead(a, c, t, &s);
+				slanted_group_lead(a, c, t, &s);
 			__syncthreads();
 		}
 		role = role == 0 ? SLANTED_WORKERS : role - 1;

@@ -1,21 +1,21 @@
 /*
- * Slanted stixels on the GPU: a team of warps makes the column's list from the outcome of every row. One warp
- * goes back from stixel to stixel, for which it needs only the outcomes. Then each warp describes some of the
- * stixels.
+ * Slanted stixels on the GPU: a group of warps makes the column's list from the outcome of every row. One
+ * warp goes back from stixel to stixel, for which it needs only the outcomes. Then each warp describes some
+ * of the stixels.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_GPU_SLANTED_SLANTED_TEAM_LIST_CUH
-#define SX_GPU_SLANTED_SLANTED_TEAM_LIST_CUH
+#ifndef SX_GPU_SLANTED_SLANTED_GROUP_LIST_CUH
+#define SX_GPU_SLANTED_SLANTED_GROUP_LIST_CUH
 
+#include "gpu/slanted/slanted_group.cuh"
 #include "gpu/slanted/slanted_list.cuh"
-#include "gpu/slanted/slanted_team.cuh"
 
 /*
  * Returns the kind of the segment below the stixel of a kind that ends in a row, as slanted_kind_below()
  * does. v_bottom: start row of the stixel, not 0.
  */
-SLANTED_INLINE int slanted_kind_under(const struct slanted_arguments &a, const struct slanted_team &t,
+SLANTED_INLINE int slanted_kind_under(const struct slanted_arguments &a, const struct slanted_group &t,
 				      const struct slanted_final &f, int kind, int v_bottom)
 {
 	const struct sx_slanted_below below = t.meeting->back.final[v_bottom - 1].below;
@@ -31,8 +31,8 @@ SLANTED_INLINE int slanted_kind_under(const struct slanted_arguments &a, const s
 }
 
 /* Goes from the top row down to the rows that are not shown. For a whole warp. */
-SLANTED_INLINE void slanted_team_go_back(const struct slanted_arguments &a, const struct slanted_column &c,
-					 const struct slanted_team &t)
+SLANTED_INLINE void slanted_group_go_back(const struct slanted_arguments &a, const struct slanted_column &c,
+					  const struct slanted_group &t)
 {
 	struct slanted_back *back = &t.meeting->back;
 	int32_t total;
@@ -58,8 +58,8 @@ SLANTED_INLINE void slanted_team_go_back(const struct slanted_arguments &a, cons
 }
 
 /* Turns a stixel into a segment. For a whole warp. */
-SLANTED_INLINE void slanted_team_show(const struct slanted_arguments &a, const struct slanted_column &c,
-				      const struct slanted_stixel &s, bool scored, struct sx_segment *to)
+SLANTED_INLINE void slanted_group_show(const struct slanted_arguments &a, const struct slanted_column &c,
+				       const struct slanted_stixel &s, bool scored, struct sx_segment *to)
 {
 	struct sx_slanted_choice shown = slanted_choice_of(a, c, scored, s.kind, s.v_bottom, s.v_top);
 	struct sx_slanted_geometry g;
@@ -71,21 +71,21 @@ SLANTED_INLINE void slanted_team_show(const struct slanted_arguments &a, const s
 }
 
 /* Makes the list of the column. c: at any tile. */
-SLANTED_INLINE void slanted_team_list(const struct slanted_arguments &a, const struct slanted_column &c,
-				      const struct slanted_team &t, bool scored)
+SLANTED_INLINE void slanted_group_list(const struct slanted_arguments &a, const struct slanted_column &c,
+				       const struct slanted_group &t, bool scored)
 {
 	struct sx_segment *list = a.list + (size_t)c.u * (size_t)a.rows;
 	int n;
 
-	for (int v = t.warp * SLANTED_ROWS + c.lane; v < a.rows; v += SLANTED_TEAM * SLANTED_ROWS)
+	for (int v = t.warp * SLANTED_ROWS + c.lane; v < a.rows; v += SLANTED_GROUP * SLANTED_ROWS)
 		t.meeting->back.final[v] = *slanted_final_of(a, c, v);
 	__syncthreads();
 	if (t.warp == 0)
-		slanted_team_go_back(a, c, t);
+		slanted_group_go_back(a, c, t);
 	__syncthreads();
 	n = t.meeting->back.stixels;
-	for (int i = t.warp; i < n; i += SLANTED_TEAM)
-		slanted_team_show(a, c, t.meeting->back.stixel[i], scored, list + (a.rows - 1 - i));
+	for (int i = t.warp; i < n; i += SLANTED_GROUP)
+		slanted_group_show(a, c, t.meeting->back.stixel[i], scored, list + (a.rows - 1 - i));
 	if (c.place->unseen > 0) {
 		n++;
 		if (t.warp == 0 && c.lane == 0)

@@ -1,6 +1,6 @@
 /*
- * Slanted stixels on the GPU: a team of warps (a block) takes a column, if there are too few columns to give
- * every scheduler several warps. This file has the team's shared data and the work before the recurrence.
+ * Slanted stixels on the GPU: a group of warps (a block) takes a column, if there are too few columns to give
+ * every scheduler several warps. This file has the group's shared data and the work before the recurrence.
  *
  * Work:    one warp, the leader, processes the triangle of a block. Meanwhile the others, its next workers,
  *          process the next block: they share its squares, except for the tile that the leader has not
@@ -17,13 +17,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_GPU_SLANTED_SLANTED_TEAM_CUH
-#define SX_GPU_SLANTED_SLANTED_TEAM_CUH
+#ifndef SX_GPU_SLANTED_SLANTED_GROUP_CUH
+#define SX_GPU_SLANTED_SLANTED_GROUP_CUH
 
 #include "gpu/slanted/slanted_step.cuh"
 
-#define SLANTED_WORKERS 4		   /* must divide SLANTED_ROWS */
-#define SLANTED_TEAM (SLANTED_WORKERS + 1) /* warps */
+#define SLANTED_WORKERS 4		    /* must divide SLANTED_ROWS */
+#define SLANTED_GROUP (SLANTED_WORKERS + 1) /* warps */
 #define SLANTED_MARK (SLANTED_ROWS / SLANTED_WORKERS)
 #define SLANTED_TILES_MAX ((SLANTED_SMALL + SLANTED_ROWS - 1) / SLANTED_ROWS)
 
@@ -49,7 +49,7 @@ struct slanted_back {
 	int stixels;
 };
 
-/* Shared memory of a team. Marks, tiles and the sums of slots follow it. */
+/* Shared memory of a warp group. Marks, tiles and the sums of slots follow it. */
 struct __align__(16) slanted_meeting
 {
 	struct slanted_column_place place;
@@ -64,7 +64,7 @@ struct __align__(16) slanted_meeting
 	};
 };
 
-struct slanted_team {
+struct slanted_group {
 	struct slanted_meeting *meeting;
 	struct slanted_carry *mark; /* [tiles * SLANTED_WORKERS + 1]: sums over the rows below */
 	struct slanted_tile *tile;
@@ -82,7 +82,7 @@ static __host__ __device__ size_t slanted_marks_bytes(int tiles)
 	return ((size_t)(tiles * SLANTED_WORKERS + 1) * sizeof(struct slanted_carry) + 15) / 16 * 16;
 }
 
-static __host__ __device__ size_t slanted_team_bytes(int rows, int slots)
+static __host__ __device__ size_t slanted_group_bytes(int rows, int slots)
 {
 	const int tiles = slanted_tiles(rows);
 
@@ -91,9 +91,9 @@ static __host__ __device__ size_t slanted_team_bytes(int rows, int slots)
 	       (size_t)(tiles * SLANTED_ROWS + 1) * (size_t)slots * sizeof(float);
 }
 
-SLANTED_INLINE struct slanted_team slanted_team_in(unsigned char *shared, int rows, int warp)
+SLANTED_INLINE struct slanted_group slanted_group_in(unsigned char *shared, int rows, int warp)
 {
-	struct slanted_team t;
+	struct slanted_group t;
 
 	t.tiles = slanted_tiles(rows);
 	t.warp = warp;
@@ -107,7 +107,7 @@ SLANTED_INLINE struct slanted_team slanted_team_in(unsigned char *shared, int ro
 template <enum slanted_classes CLASSES>
 SLANTED_INLINE struct slanted_column slanted_at_tile(const struct slanted_arguments &a,
 						     const struct slanted_column &c,
-						     const struct slanted_team &t, int tile)
+						     const struct slanted_group &t, int tile)
 {
 	struct slanted_column r = c;
 
@@ -120,7 +120,7 @@ SLANTED_INLINE struct slanted_column slanted_at_tile(const struct slanted_argume
 
 /* Sets the marks of a tile, at first over the tile's own rows only. */
 SLANTED_INLINE void slanted_set_marks(const struct slanted_arguments &a, const struct slanted_column &c,
-				      const struct slanted_team &t, int tile, bool scored)
+				      const struct slanted_group &t, int tile, bool scored)
 {
 	struct slanted_carry none = slanted_carry();
 	struct slanted_tops tops;
@@ -135,7 +135,7 @@ SLANTED_INLINE void slanted_set_marks(const struct slanted_arguments &a, const s
 
 /* Sets the tile's sums of scores up to each row, at first over the tile's own rows only. A lane is a row. */
 SLANTED_INLINE void slanted_set_sums(const struct slanted_arguments &a, const struct slanted_column &c,
-				     const struct slanted_team &t, int tile)
+				     const struct slanted_group &t, int tile)
 {
 	const int v = tile * SLANTED_ROWS + c.lane;
 	const uint8_t *scores = a.scores + (size_t)c.u * a.scores_pitch + (v < a.rows ? v : 0) * a.classes;
@@ -161,7 +161,7 @@ SLANTED_INLINE void slanted_set_sums(const struct slanted_arguments &a, const st
 }
 
 /* Turns sums over tiles into sums over all tiles before. */
-SLANTED_INLINE void slanted_carry_sums(const struct slanted_column &c, const struct slanted_team &t)
+SLANTED_INLINE void slanted_carry_sums(const struct slanted_column &c, const struct slanted_group &t)
 {
 	float before = 0.0f;
 
@@ -180,7 +180,7 @@ SLANTED_INLINE void slanted_carry_sums(const struct slanted_column &c, const str
  * reads them.
  */
 SLANTED_INLINE void slanted_finish_sums(const struct slanted_arguments &a, const struct slanted_column &c,
-					const struct slanted_team &t, int tile)
+					const struct slanted_group &t, int tile)
 {
 	const int words = SLANTED_FEW_SLOTS / 4, first = tile * SLANTED_ROWS;
 	const int rows = a.rows - first < SLANTED_ROWS ? a.rows - first : SLANTED_ROWS;
@@ -214,7 +214,7 @@ SLANTED_INLINE void slanted_add(struct slanted_totals *s, const struct slanted_t
 }
 
 /* Returns a mark that includes the rows of all tiles before its own. */
-SLANTED_INLINE struct slanted_carry slanted_whole_mark(const struct slanted_team &t, int i)
+SLANTED_INLINE struct slanted_carry slanted_whole_mark(const struct slanted_group &t, int i)
 {
 	struct slanted_carry r = t.mark[i];
 
@@ -227,13 +227,13 @@ SLANTED_INLINE struct slanted_carry slanted_whole_mark(const struct slanted_team
 }
 
 template <enum slanted_classes CLASSES>
-SLANTED_INLINE void slanted_team_prepare(const struct slanted_arguments &a, const struct slanted_column &c,
-					 const struct slanted_team &t, bool scored)
+SLANTED_INLINE void slanted_group_prepare(const struct slanted_arguments &a, const struct slanted_column &c,
+					  const struct slanted_group &t, bool scored)
 {
 	const int i = t.warp * SLANTED_ROWS + c.lane, marks = t.tiles * SLANTED_WORKERS + 1;
 	struct slanted_carry mark;
 
-	for (int tile = t.warp; tile < t.tiles; tile += SLANTED_TEAM) {
+	for (int tile = t.warp; tile < t.tiles; tile += SLANTED_GROUP) {
 		const struct slanted_column at = slanted_at_tile<CLASSES>(a, c, t, tile);
 
 		slanted_load_rows(a, at, tile * SLANTED_ROWS, 0, scored);
@@ -249,7 +249,7 @@ SLANTED_INLINE void slanted_team_prepare(const struct slanted_arguments &a, cons
 	__syncthreads();
 	if (i < marks)
 		t.mark[i] = mark;
-	for (int tile = t.warp; scored && tile < t.tiles; tile += SLANTED_TEAM)
+	for (int tile = t.warp; scored && tile < t.tiles; tile += SLANTED_GROUP)
 		slanted_finish_sums(a, c, t, tile);
 	__syncthreads();
 }
