@@ -82,7 +82,8 @@ cudaError_t sx_ingest_census_cuda_run(const struct sx_cuda_input *in, enum sx_pi
  * gpu/stereo/checkpoint_cuda.h). One launch computes all paths and writes each path into its own volume
  * (gpu/stereo/volume.cuh).
  * costs: the cost volume that run reads. If NULL, the paths compute their costs from descriptors (counted
- *   flow). This is fast on devices that multiply bits, see sx_predict_counted_refuses(). It is possible only
+ *   flow). This is fast on devices that multiply bits, see sx_predict_recompute_refuses(). It is possible
+ *   only
  *   with csct costs and 2 or 4 paths, else create returns -EINVAL.
  */
 struct sx_sgm_cuda;

@@ -183,7 +183,7 @@ void sx_predict(struct sx_prediction *ret, const struct sx_predict_device *d, co
 	const struct sx_params *a = c->params;
 
 	*ret = (struct sx_prediction){.volume = volume, .host_ms = sx_work_host_ms};
-	if (volume == SX_VOLUME_COUNTED)
+	if (volume == SX_VOLUME_RECOMPUTE)
 		lacks(ret, "engine.volume = counted: only stored and checkpoint are predicted");
 	if (d->copies)
 		ret->host_ms += sx_work_copy_ms * c->width * c->height;

@@ -82,7 +82,7 @@ const char *sx_predict_checkpoint_refuses(const struct sx_stereo_params *p);
  * Returns why the counted flow, in which the paths compute costs themselves, does not fit these (resolved)
  * settings on this device. NULL: it fits.
  */
-const char *sx_predict_counted_refuses(const struct sx_stereo_params *p, int capability);
+const char *sx_predict_recompute_refuses(const struct sx_stereo_params *p, int capability);
 
 /*
  * Resolves engine.volume = asked for a device. clock_hz 0: only the capability of the device is known.

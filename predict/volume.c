@@ -14,11 +14,11 @@
 enum {
 	ALWAYS = 0,
 	NO_CHECKPOINT = 1, /* sx_predict_checkpoint_refuses() gives a reason */
-	NO_COUNTED = 2,	   /* sx_predict_counted_refuses() gives a reason */
+	NO_RECOMPUTE = 2,  /* sx_predict_recompute_refuses() gives a reason */
 	INTEGRATED = 4,
 	UNPREDICTED = 8,	/* the device is unknown, or the work for these settings was not counted */
 	CHECKPOINT_FASTER = 16, /* checkpoint is predicted to be faster than stored */
-	COUNTED_FASTER = 32,	/* counted is faster than stored, as measured on cards with 128 disparities */
+	RECOMPUTE_FASTER = 32,	/* counted is faster than stored, as measured on cards with 128 disparities */
 };
 
 enum volume_reason { ASKED, REFUSED, BLIND, PREDICTED, MEASURED };
@@ -32,8 +32,8 @@ static const struct volume_rule {
 } rules[] = {
 	{SX_VOLUME_STORED, ALWAYS, SX_VOLUME_STORED, ASKED},
 
-	{SX_VOLUME_COUNTED, NO_COUNTED, SX_VOLUME_STORED, REFUSED},
-	{SX_VOLUME_COUNTED, ALWAYS, SX_VOLUME_COUNTED, ASKED},
+	{SX_VOLUME_RECOMPUTE, NO_RECOMPUTE, SX_VOLUME_STORED, REFUSED},
+	{SX_VOLUME_RECOMPUTE, ALWAYS, SX_VOLUME_RECOMPUTE, ASKED},
 
 	{SX_VOLUME_CHECKPOINT, NO_CHECKPOINT, SX_VOLUME_STORED, REFUSED},
 	{SX_VOLUME_CHECKPOINT, ALWAYS, SX_VOLUME_CHECKPOINT, ASKED},
@@ -43,7 +43,7 @@ static const struct volume_rule {
 	{SX_VOLUME_AUTO, UNPREDICTED | INTEGRATED, SX_VOLUME_CHECKPOINT, BLIND},
 	{SX_VOLUME_AUTO, UNPREDICTED, SX_VOLUME_STORED, BLIND},
 	{SX_VOLUME_AUTO, CHECKPOINT_FASTER, SX_VOLUME_CHECKPOINT, PREDICTED},
-	{SX_VOLUME_AUTO, COUNTED_FASTER, SX_VOLUME_COUNTED, MEASURED},
+	{SX_VOLUME_AUTO, RECOMPUTE_FASTER, SX_VOLUME_RECOMPUTE, MEASURED},
 	{SX_VOLUME_AUTO, ALWAYS, SX_VOLUME_STORED, PREDICTED},
 };
 
@@ -56,15 +56,15 @@ static const struct volume_rule {
  * tests/lab/work/count_work.py makes: warp instructions that could have been issued per cell, cycles per
  * column of the longest paths, bytes per cell.
  */
-static const struct sx_work counted_work = {SX_STAGE_AGGREGATE,
-					    SX_VOLUME_COUNTED,
-					    128,
-					    -1,
-					    .instructions = {1.19},
-					    .efficiency = 1,
-					    .floor_column = 285,
-					    .bytes = {4},
-					    .factor = {1, 1, 1, 1}};
+static const struct sx_work recompute_work = {SX_STAGE_AGGREGATE,
+					      SX_VOLUME_RECOMPUTE,
+					      128,
+					      -1,
+					      .instructions = {1.19},
+					      .efficiency = 1,
+					      .floor_column = 285,
+					      .bytes = {4},
+					      .factor = {1, 1, 1, 1}};
 
 const char *sx_predict_checkpoint_refuses(const struct sx_stereo_params *p)
 {
@@ -79,7 +79,7 @@ const char *sx_predict_checkpoint_refuses(const struct sx_stereo_params *p)
 	return NULL;
 }
 
-const char *sx_predict_counted_refuses(const struct sx_stereo_params *p, int capability)
+const char *sx_predict_recompute_refuses(const struct sx_stereo_params *p, int capability)
 {
 	if (p->aggregation != SX_AGGREGATION_SGM)
 		return "counted is for stereo.aggregation = sgm";
@@ -93,7 +93,7 @@ const char *sx_predict_counted_refuses(const struct sx_stereo_params *p, int cap
 }
 
 /*
- * Facts that the rules use. refused: why NO_CHECKPOINT or NO_COUNTED holds. ms: time of aggregation and
+ * Facts that the rules use. refused: why NO_CHECKPOINT or NO_RECOMPUTE holds. ms: time of aggregation and
  * winner-takes-all for each flow.
  */
 struct volume_facts {
@@ -106,15 +106,15 @@ struct volume_facts {
  * Returns the time of the counted flow on a card, ms, for the settings that it was measured with, else NAN.
  * The time of winner-takes-all is that of stored.
  */
-static double counted_ms(const struct sx_predict_device *d, const struct sx_predict_case *c)
+static double recompute_ms(const struct sx_predict_device *d, const struct sx_predict_case *c)
 {
 	struct sx_prediction stored;
 
-	if (!d->copies || sx_predict_counted_refuses(&c->params->stereo, d->capability) ||
-	    c->params->stereo.disparities != counted_work.disparities)
+	if (!d->copies || sx_predict_recompute_refuses(&c->params->stereo, d->capability) ||
+	    c->params->stereo.disparities != recompute_work.disparities)
 		return (double)NAN;
 	sx_predict(&stored, d, c, SX_VOLUME_STORED);
-	return sx_predict_work_ms(&counted_work, d, c) + stored.stage[SX_STAGE_WINNER].ms;
+	return sx_predict_work_ms(&recompute_work, d, c) + stored.stage[SX_STAGE_WINNER].ms;
 }
 
 static struct volume_facts facts_of(const struct sx_predict_device *d, bool integrated,
@@ -124,19 +124,19 @@ static struct volume_facts facts_of(const struct sx_predict_device *d, bool inte
 	const bool known = d->clock_hz > 0.0;
 	const double stored = known ? sx_predict_paths_ms(d, c, SX_VOLUME_STORED) : (double)NAN;
 	const double checkpoint = known ? sx_predict_paths_ms(d, c, SX_VOLUME_CHECKPOINT) : (double)NAN;
-	const double counted = known ? counted_ms(d, c) : (double)NAN;
+	const double recompute = known ? recompute_ms(d, c) : (double)NAN;
 	struct volume_facts f = {
-		.refused = {[SX_VOLUME_COUNTED] = sx_predict_counted_refuses(p, d->capability),
+		.refused = {[SX_VOLUME_RECOMPUTE] = sx_predict_recompute_refuses(p, d->capability),
 			    [SX_VOLUME_CHECKPOINT] = sx_predict_checkpoint_refuses(p)},
 		.ms = {[SX_VOLUME_STORED] = stored,
-		       [SX_VOLUME_COUNTED] = counted,
+		       [SX_VOLUME_RECOMPUTE] = recompute,
 		       [SX_VOLUME_CHECKPOINT] = checkpoint},
 	};
 
 	f.facts = (f.refused[SX_VOLUME_CHECKPOINT] ? NO_CHECKPOINT : 0) |
-		  (f.refused[SX_VOLUME_COUNTED] ? NO_COUNTED : 0) | (integrated ? INTEGRATED : 0) |
+		  (f.refused[SX_VOLUME_RECOMPUTE] ? NO_RECOMPUTE : 0) | (integrated ? INTEGRATED : 0) |
 		  (isnan(stored) || isnan(checkpoint) ? UNPREDICTED : 0) |
-		  (checkpoint < stored ? CHECKPOINT_FASTER : 0) | (counted < stored ? COUNTED_FASTER : 0);
+		  (checkpoint < stored ? CHECKPOINT_FASTER : 0) | (recompute < stored ? RECOMPUTE_FASTER : 0);
 	return f;
 }
 
@@ -169,7 +169,7 @@ static void explain(const struct volume_rule *r, const struct volume_facts *f,
 		break;
 	case REFUSED:
 		sx_why_set(why, "engine.volume = %s: %s, as %s", asked, flow,
-			   f->refused[r->facts == NO_COUNTED ? SX_VOLUME_COUNTED : SX_VOLUME_CHECKPOINT]);
+			   f->refused[r->facts == NO_RECOMPUTE ? SX_VOLUME_RECOMPUTE : SX_VOLUME_CHECKPOINT]);
 		break;
 	case BLIND:
 		find_missing(d, c, missing, sizeof(missing));

@@ -16,7 +16,7 @@
 
 const char *const sx_volume_names[] = {[SX_VOLUME_AUTO] = "auto",
 				       [SX_VOLUME_STORED] = "stored",
-				       [SX_VOLUME_COUNTED] = "counted",
+				       [SX_VOLUME_RECOMPUTE] = "counted",
 				       [SX_VOLUME_CHECKPOINT] = "checkpoint",
 				       NULL};
 

@@ -32,7 +32,7 @@ enum sx_backend_choice { SX_BACKEND_AUTO, SX_BACKEND_CPU, SX_BACKEND_CUDA, SX_BA
  * path computes the matching costs that it needs. Checkpoint: neither (gpu/stereo/checkpoint_cuda.h). Auto:
  * the choice that is predicted to be faster (predict/predict.h).
  */
-enum sx_volume_choice { SX_VOLUME_AUTO, SX_VOLUME_STORED, SX_VOLUME_COUNTED, SX_VOLUME_CHECKPOINT };
+enum sx_volume_choice { SX_VOLUME_AUTO, SX_VOLUME_STORED, SX_VOLUME_RECOMPUTE, SX_VOLUME_CHECKPOINT };
 /* "auto", "stored", "counted", "checkpoint", indexed by enum sx_volume_choice. NULL follows the last name. */
 extern const char *const sx_volume_names[];
 /* cuda: transfer of pairs to the kernels. Auto: mapped on an integrated GPU, copy on other GPUs. */

@@ -11,7 +11,7 @@
 
 void sx_cuda_taps_take(struct sx_context *x)
 {
-	const bool without_volume = x->flow == SX_VOLUME_COUNTED || x->flow == SX_VOLUME_CHECKPOINT;
+	const bool without_volume = x->flow == SX_VOLUME_RECOMPUTE || x->flow == SX_VOLUME_CHECKPOINT;
 
 	for (int i = 0; i < SX_TAP_COUNT; i++) {
 		const struct sx_tap_shape s = sx_tap_shape(&x->config, (enum sx_tap)i);

@@ -21,8 +21,8 @@
 
 #include "gpu/stages_cuda.h"
 #include "gpu/stereo/p2_table.cuh"
-#include "gpu/stereo/sgm_counted.cuh"
 #include "gpu/stereo/sgm_path.cuh"
+#include "gpu/stereo/sgm_recompute.cuh"
 #include "gpu/stereo/winner_cuda.h"
 #include "stages/stereo/sgm.h"
 
@@ -179,7 +179,7 @@ struct sx_sgm_cuda {
 	struct sx_cuda_volumes volumes;
 	int blocks;
 	bool counts; /* true: there is no cost volume */
-	struct sx_counted_work counted;
+	struct sx_recompute_work recompute;
 };
 
 template <int N, int G>
@@ -243,14 +243,15 @@ static void lay_out_grid(struct sx_sgm_cuda *s)
 	}
 }
 
-static void create_counted(struct sx_sgm_cuda *s, struct sx_cuda_memory *m, const struct sx_context_config *c)
+static void create_recompute(struct sx_sgm_cuda *s, struct sx_cuda_memory *m,
+			     const struct sx_context_config *c)
 {
-	sx_checkpoint_describe(&s->counted.w, m, c);
-	s->counted.path = s->a.path;
-	s->counted.path_bytes = s->a.path_bytes;
-	s->counted.paths = s->p.paths;
+	sx_checkpoint_describe(&s->recompute.w, m, c);
+	s->recompute.path = s->a.path;
+	s->recompute.path_bytes = s->a.path_bytes;
+	s->recompute.paths = s->p.paths;
 	if (m->error == cudaSuccess && !m->counting)
-		m->error = sx_counted_prepare(&s->counted, s->p.disparities);
+		m->error = sx_recompute_prepare(&s->recompute, s->p.disparities);
 }
 
 int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const struct sx_context_config *c,
@@ -280,7 +281,7 @@ int sx_sgm_cuda_create(struct sx_sgm_cuda **ret, struct sx_cuda_memory *m, const
 	s->a.match = costs;
 	s->a.path = (uint8_t *)sx_cuda_take(m, (size_t)s->p.paths * s->a.path_bytes);
 	if (s->counts)
-		create_counted(s, m, c);
+		create_recompute(s, m, c);
 	if (m->error != cudaSuccess) {
 		sx_sgm_cuda_destroy(s);
 		return -ENOMEM;
@@ -313,15 +314,15 @@ size_t sx_sgm_cuda_traffic(const struct sx_sgm_cuda *s)
 	return bytes + (s->counts ? 2 * descriptors * paths : cells * (1 + paths));
 }
 
-static cudaError_t run_counted(const struct sx_sgm_cuda *s, const struct sx_image *left,
-			       const struct sx_image *descriptors, cudaStream_t stream)
+static cudaError_t run_recompute(const struct sx_sgm_cuda *s, const struct sx_image *left,
+				 const struct sx_image *descriptors, cudaStream_t stream)
 {
-	struct sx_counted_work c = s->counted;
+	struct sx_recompute_work c = s->recompute;
 
 	sx_checkpoint_set_descriptors(&c.w, &s->p, descriptors);
 	c.w.grey = (const uint8_t *)left->data;
 	c.w.grey_pitch = left->pitch;
-	return sx_counted_run(&c, s->p.disparities, stream);
+	return sx_recompute_run(&c, s->p.disparities, stream);
 }
 
 cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *left,
@@ -330,7 +331,7 @@ cudaError_t sx_sgm_cuda_run(const struct sx_sgm_cuda *s, const struct sx_image *
 	struct aggregate a = s->a;
 
 	if (s->counts)
-		return run_counted(s, left, descriptors, stream);
+		return run_recompute(s, left, descriptors, stream);
 	a.grey = (const uint8_t *)left->data;
 	a.grey_pitch = left->pitch;
 	sgm_launch(s, &a, stream);

@@ -125,7 +125,7 @@ static void test_volume(void **state)
 			const bool counted = sms == 132 && sizes[i][3];
 
 			assert_int_equal(choice(&d, &p, sizes[i][0], sizes[i][1], &why),
-					 counted ? SX_VOLUME_COUNTED : SX_VOLUME_STORED);
+					 counted ? SX_VOLUME_RECOMPUTE : SX_VOLUME_STORED);
 			assert_non_null(
 				strstr(why.text, counted ? "engine.volume = auto: counted, predicted "
 							 : "engine.volume = auto: stored, predicted "));
@@ -154,9 +154,9 @@ static void test_rules(void **state)
 		const char *words;
 	} cases[] = {
 		{SX_VOLUME_STORED, &thor, true, SX_COST_CSCT, SX_VOLUME_STORED, "= stored"},
-		{SX_VOLUME_COUNTED, &thor, true, SX_COST_CSCT, SX_VOLUME_STORED,
+		{SX_VOLUME_RECOMPUTE, &thor, true, SX_COST_CSCT, SX_VOLUME_STORED,
 		 "= counted: stored, as counted is for GPUs that multiply bits"},
-		{SX_VOLUME_COUNTED, &card, false, SX_COST_CSCT, SX_VOLUME_COUNTED, "= counted"},
+		{SX_VOLUME_RECOMPUTE, &card, false, SX_COST_CSCT, SX_VOLUME_RECOMPUTE, "= counted"},
 		{SX_VOLUME_CHECKPOINT, &card, false, SX_COST_CENSUS, SX_VOLUME_STORED,
 		 "= checkpoint: stored, as checkpoint is for stereo.cost"},
 		{SX_VOLUME_CHECKPOINT, &card, false, SX_COST_CSCT, SX_VOLUME_CHECKPOINT, "= checkpoint"},
@@ -168,7 +168,7 @@ static void test_rules(void **state)
 		 "= auto: stored, as the GPU is a card; not predicted (no figures of this GPU)"},
 		{SX_VOLUME_AUTO, &slow, false, SX_COST_CSCT, SX_VOLUME_CHECKPOINT,
 		 "= auto: checkpoint, predicted "},
-		{SX_VOLUME_AUTO, &card, false, SX_COST_CSCT, SX_VOLUME_COUNTED,
+		{SX_VOLUME_AUTO, &card, false, SX_COST_CSCT, SX_VOLUME_RECOMPUTE,
 		 "= auto: counted, predicted "},
 		{SX_VOLUME_AUTO, &slice, false, SX_COST_CSCT, SX_VOLUME_STORED, "= auto: stored, predicted "},
 	};

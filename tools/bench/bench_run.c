@@ -353,7 +353,7 @@ int bench_run_measure(struct bench_run *b, struct bench_result *result)
 	}
 	if (b->engine.backend->traffic) {
 		ask_volume(b, SX_VOLUME_STORED, &result->stored);
-		ask_volume(b, SX_VOLUME_COUNTED, &result->counted);
+		ask_volume(b, SX_VOLUME_RECOMPUTE, &result->counted);
 		ask_volume(b, SX_VOLUME_CHECKPOINT, &result->checkpoint);
 	}
 	bench_summarize(result);

@@ -245,7 +245,7 @@ struct variant {
 static const struct variant variants[] = {
 	{SX_VOLUME_STORED, SX_INPUT_COPY, 0, false},	{SX_VOLUME_CHECKPOINT, SX_INPUT_MAPPED, 0, false},
 	{SX_VOLUME_STORED, SX_INPUT_MAPPED, 0, false},	{SX_VOLUME_CHECKPOINT, SX_INPUT_COPY, 0, false},
-	{SX_VOLUME_CHECKPOINT, SX_INPUT_COPY, 8, true}, {SX_VOLUME_COUNTED, SX_INPUT_COPY, 0, false}};
+	{SX_VOLUME_CHECKPOINT, SX_INPUT_COPY, 8, true}, {SX_VOLUME_RECOMPUTE, SX_INPUT_COPY, 0, false}};
 #define QUICK_VARIANTS 3
 #define VARIANTS ((int)(sizeof(variants) / sizeof(variants[0])))
 

@@ -24,7 +24,7 @@ const struct engine_flow engine_flows[ENGINE_FLOWS] = {
 	{"checkpoint, copy", SX_VOLUME_CHECKPOINT, SX_INPUT_COPY},
 	{"stored, mapped", SX_VOLUME_STORED, SX_INPUT_MAPPED},
 	{"checkpoint, mapped", SX_VOLUME_CHECKPOINT, SX_INPUT_MAPPED},
-	{"counted, copy", SX_VOLUME_COUNTED, SX_INPUT_COPY},
+	{"counted, copy", SX_VOLUME_RECOMPUTE, SX_INPUT_COPY},
 };
 
 const struct sx_backend *const cuda = &sx_backend_cuda;

@@ -70,8 +70,8 @@ static void assert_volume(const char *device, enum sx_volume_choice asked, const
 }
 
 /* Checks the recomputing flow: it moves only path costs, written and read, four of them, and descriptors. */
-static void assert_counted(const char *device, enum sx_volume_choice asked, const struct sx_context_config *c,
-			   const char *words)
+static void assert_recompute(const char *device, enum sx_volume_choice asked,
+			     const struct sx_context_config *c, const char *words)
 {
 	assert_moves(device, asked, c, 8, 10, words);
 }
@@ -90,7 +90,7 @@ static void test_choice(void **state)
 	for (size_t i = 0; i < sizeof(boards) / sizeof(boards[0]); i++)
 		assert_volume(boards[i], SX_VOLUME_AUTO, &c, true, "auto: checkpoint, predicted ");
 	/* a whole GPU, which is limited by memory, and a slice of one, which is not */
-	assert_counted(H200, SX_VOLUME_AUTO, &c, "auto: counted, predicted ");
+	assert_recompute(H200, SX_VOLUME_AUTO, &c, "auto: counted, predicted ");
 	assert_volume("integrated=0,sms=16,cc=90", SX_VOLUME_AUTO, &c, false, "auto: stored, predicted ");
 	/* a discrete GPU with the memory bandwidth of an embedded board */
 	assert_volume("integrated=0,sms=24,cc=89,clock=2500000,memory_clock=5000000,bus=64", SX_VOLUME_AUTO,
@@ -109,9 +109,9 @@ static void test_without_prediction(void **state)
 	/* explicit settings */
 	assert_volume(jetson, SX_VOLUME_STORED, &c, false, "= stored");
 	assert_volume(H200, SX_VOLUME_CHECKPOINT, &c, true, "= checkpoint");
-	assert_counted(H200, SX_VOLUME_COUNTED, &c, "= counted");
-	assert_counted("integrated=0,sms=24,cc=89,memory_clock=0", SX_VOLUME_COUNTED, &c, "= counted");
-	assert_volume("integrated=1,cc=110,sms=20,clock=1575000", SX_VOLUME_COUNTED, &c, false,
+	assert_recompute(H200, SX_VOLUME_RECOMPUTE, &c, "= counted");
+	assert_recompute("integrated=0,sms=24,cc=89,memory_clock=0", SX_VOLUME_RECOMPUTE, &c, "= counted");
+	assert_volume("integrated=1,cc=110,sms=20,clock=1575000", SX_VOLUME_RECOMPUTE, &c, false,
 		      "counted: stored, as counted is for GPUs that multiply bits");
 	/* settings that a flow does not support */
 	c.params.stereo.disparities = 192;
@@ -142,9 +142,9 @@ static void test_refused(void **state)
 		 "checkpoint: stored, as checkpoint is for stereo.cost = csct"},
 		{SX_VOLUME_CHECKPOINT, SX_COST_CSCT, 4, 97, "stored, as checkpoint is for P2 up to 96"},
 		{SX_VOLUME_CHECKPOINT, SX_COST_CSCT, 8, 97, "stored, as checkpoint is for P2 up to 96"},
-		{SX_VOLUME_COUNTED, SX_COST_CENSUS, 4, 0,
+		{SX_VOLUME_RECOMPUTE, SX_COST_CENSUS, 4, 0,
 		 "counted: stored, as counted is for stereo.cost = csct"},
-		{SX_VOLUME_COUNTED, SX_COST_CSCT, 8, 0, "stored, as counted is for stereo.paths = 2 or 4"},
+		{SX_VOLUME_RECOMPUTE, SX_COST_CSCT, 8, 0, "stored, as counted is for stereo.paths = 2 or 4"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

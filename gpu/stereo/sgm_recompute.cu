@@ -14,10 +14,10 @@
  */
 #include "gpu/stereo/checkpoint_columns.cuh"
 #include "gpu/stereo/checkpoint_walk.cuh"
-#include "gpu/stereo/sgm_counted.cuh"
+#include "gpu/stereo/sgm_recompute.cuh"
 
 /* Blocks whose registers should fit a multiprocessor. */
-#define COUNTED_BLOCKS(N) (((N) > 4 ? 8 : (N) > 2 ? 16 : 20) / WARPS)
+#define RECOMPUTE_BLOCKS(N) (((N) > 4 ? 8 : (N) > 2 ? 16 : 20) / WARPS)
 
 namespace
 {
@@ -196,7 +196,8 @@ __device__ __forceinline__ void walk_columns(uint32_t *bands, int block, uint8_t
  * begin first.
  */
 template <int N, bool RARE>
-__global__ void __launch_bounds__(THREADS, COUNTED_BLOCKS(N)) counted_kernel(const struct sx_counted_work c)
+__global__ void __launch_bounds__(THREADS, RECOMPUTE_BLOCKS(N))
+	recompute_kernel(const struct sx_recompute_work c)
 {
 	SX_DYNAMIC_SHARED(uint32_t, shared);
 	const struct sx_checkpoint_work &w = c.w;
@@ -224,35 +225,35 @@ __global__ void __launch_bounds__(THREADS, COUNTED_BLOCKS(N)) counted_kernel(con
 		walk_columns<N, RARE, true>(shared, block, path, w);
 }
 
-template <int N, bool RARE> struct counted_form {
+template <int N, bool RARE> struct recompute_form {
 	static constexpr int rings = WARPS * GROUPS * ring_stride<N>();
 	static constexpr size_t bytes = 4 * (size_t)(down_words<N>() > rings ? down_words<N>() : rings) +
 					(RARE ? SX_P2_TABLE_SHARED : 0);
 
 	static cudaError_t prepare()
 	{
-		return sx_checkpoint_prepare(counted_kernel<N, RARE>, bytes);
+		return sx_checkpoint_prepare(recompute_kernel<N, RARE>, bytes);
 	}
-	static void launch(const struct sx_counted_work &c, cudaStream_t stream)
+	static void launch(const struct sx_recompute_work &c, cudaStream_t stream)
 	{
-		SX_LAUNCH((counted_kernel<N, RARE>), dim3(2 * (unsigned)(c.along + c.down)), dim3(THREADS),
+		SX_LAUNCH((recompute_kernel<N, RARE>), dim3(2 * (unsigned)(c.along + c.down)), dim3(THREADS),
 			  bytes, stream, c);
 	}
 };
 
 } // namespace
 
-cudaError_t sx_counted_prepare(struct sx_counted_work *c, int disparities)
+cudaError_t sx_recompute_prepare(struct sx_recompute_work *c, int disparities)
 {
 	c->along = (c->w.height + WARPS * GROUPS - 1) / (WARPS * GROUPS);
 	c->down = c->paths > 2 ? (c->w.width + COLUMNS - 1) / COLUMNS : 0;
 	return sx_checkpoint_with(disparities, c->w.rare,
-				  [](auto f) { return counted_form<f.n, f.rare>::prepare(); });
+				  [](auto f) { return recompute_form<f.n, f.rare>::prepare(); });
 }
 
-cudaError_t sx_counted_run(const struct sx_counted_work *c, int disparities, cudaStream_t stream)
+cudaError_t sx_recompute_run(const struct sx_recompute_work *c, int disparities, cudaStream_t stream)
 {
 	sx_checkpoint_with(disparities, c->w.rare,
-			   [=](auto f) { counted_form<f.n, f.rare>::launch(*c, stream); });
+			   [=](auto f) { recompute_form<f.n, f.rare>::launch(*c, stream); });
 	return SX_LAUNCHED();
 }
