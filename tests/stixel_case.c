@@ -100,7 +100,7 @@ struct sx_road stixel_case_road(int height, int vhor, double bottom_px)
 	return road;
 }
 
-void stixel_case_lean(struct sx_road *road, int columns, double px)
+void stixel_case_roll(struct sx_road *road, int columns, double px)
 {
 	road->cross = px / (STIXEL_CASE_WIDTH * columns);
 	road->axis = 0.5 * (STIXEL_CASE_WIDTH * columns - 1);
@@ -109,7 +109,7 @@ void stixel_case_lean(struct sx_road *road, int columns, double px)
 void stixel_case_place(struct sx_params *p, struct sx_road *road, int columns, struct check_rng *r)
 {
 	p->stixels.width = check_below(r, 2) ? STIXEL_CASE_WIDTH : 32;
-	stixel_case_lean(road, columns, 6.0 * (check_below(r, 3) - 1));
+	stixel_case_roll(road, columns, 6.0 * (check_below(r, 3) - 1));
 	*road = stixel_case_road_of_width(road, p->stixels.width);
 }
 

@@ -30,7 +30,7 @@ struct sx_road stixel_case_road(int height, int vhor, double bottom_px);
  * Adds roll to a road: px more disparity at the right end of the columns than at the left, none in their
  * middle.
  */
-void stixel_case_lean(struct sx_road *road, int columns, double px);
+void stixel_case_roll(struct sx_road *road, int columns, double px);
 
 /*
  * Draws a random placement of the columns. The road has roll to either side or none. The columns are so

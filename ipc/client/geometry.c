@@ -82,14 +82,14 @@ double sx_atan2(double y, double x)
  */
 static void geometry_set_turn(struct sx_geometry *g, double pitch_rad, double roll_rad)
 {
-	double s, c, roll_sine, roll_cosine, lean, length;
+	double s, c, roll_sine, roll_cosine, pitch_tangent, length;
 
 	sx_must_or(return, g->camera, ==, true);
 	sx_sin_cos(roll_rad, &roll_sine, &roll_cosine);
 	sx_sin_cos(pitch_rad, &s, &c);
-	lean = s / c * roll_cosine; /* tangent of the pitch of the optical axis over the plane */
-	length = sqrt(1.0 + lean * lean);
-	s = lean / length;
+	pitch_tangent = s / c * roll_cosine; /* tangent of the pitch of the optical axis over the plane */
+	length = sqrt(1.0 + pitch_tangent * pitch_tangent);
+	s = pitch_tangent / length;
 	c = 1.0 / length;
 	g->turn[0][0] = -s * roll_sine;
 	g->turn[0][1] = -s * roll_cosine;

@@ -62,8 +62,8 @@ static bool has_model(const struct sx_camera *c)
 
 void sx_road_calibrated(const struct sx_camera *c, struct sx_road *road)
 {
-	const double pitch = c->pitch_deg * (PI / 180.0), lean = tan(c->roll_deg * (PI / 180.0));
-	const double across = lean * cos(pitch);
+	const double pitch = c->pitch_deg * (PI / 180.0), roll_tangent = tan(c->roll_deg * (PI / 180.0));
+	const double across = roll_tangent * cos(pitch);
 	double per_m;
 
 	*road = (struct sx_road){.origin = SX_ROAD_NONE};
@@ -74,7 +74,7 @@ void sx_road_calibrated(const struct sx_camera *c, struct sx_road *road)
 	*road = (struct sx_road){
 		.slope = per_m * cos(pitch),
 		.offset = per_m * (c->fy * sin(pitch) - c->cy * cos(pitch)),
-		.cross = per_m * cos(pitch) * (c->fy / c->fx) * lean,
+		.cross = per_m * cos(pitch) * (c->fy / c->fx) * roll_tangent,
 		.axis = c->cx,
 		.origin = SX_ROAD_FROM_CALIBRATION,
 	};

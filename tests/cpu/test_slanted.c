@@ -167,7 +167,7 @@ static void test_heights_and_horizons(void **state)
 		struct sx_road road = stixel_case_road(h, vhor, 5 + check_below(&r, 100)), seen;
 		struct rig g;
 
-		stixel_case_lean(&road, 3, check_below(&r, 81) - 40);
+		stixel_case_roll(&road, 3, check_below(&r, 81) - 40);
 		if (i % 3)
 			stixel_case_bend(&road, h, &r);
 		seen = stixel_case_road_of_width(&road, p.stixels.width);
@@ -205,7 +205,7 @@ static void test_every_bit(void **state)
 		p.stixels.slanted.semantic = 1000;
 		p.stixels.slanted.cut = 1000;
 		p.stixels.slanted.above = 100;
-		stixel_case_lean(&road, 16, check_below(&r, 31) - 15);
+		stixel_case_roll(&road, 16, check_below(&r, 31) - 15);
 		seen = stixel_case_road_of_width(&road, p.stixels.width);
 		rig_init(&g, &p, 16, h, 128);
 		fill(&g, i % 2 ? CASE_NOISE : CASE_SCENE, &road, 128, &r);
@@ -267,7 +267,7 @@ static void check_large(int height, int cell, int range, enum stixel_case how, s
 	if (how == CASE_NOISE)
 		p.stixels.slanted.roughness = 0; /* the largest weights */
 	p.semantics.classes = 19;
-	stixel_case_lean(&road, 2, how == CASE_NOISE ? 0 : 20);
+	stixel_case_roll(&road, 2, how == CASE_NOISE ? 0 : 20);
 	road = stixel_case_road_of_width(&road, p.stixels.width);
 	p.stixels.slanted.below = how == CASE_NOISE ? 1 : 0.15;
 	rig_init(&g, &p, 2, height, range);

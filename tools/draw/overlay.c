@@ -127,14 +127,14 @@ void sx_overlay_frame(struct sx_overlay_params *p, const struct stixel_frame_hea
 	p->blind = h->flags & STIXEL_FRAME_BLIND;
 	p->horizon_row = h->road_origin == STIXEL_ROAD_NONE ? (double)NAN : h->horizon_row;
 	p->horizon_axis = g.axis;
-	p->horizon_lean = g.slope > 0.0 ? -g.cross / g.slope : 0.0;
+	p->horizon_slope = g.slope > 0.0 ? -g.cross / g.slope : 0.0;
 }
 
 /* Draws the horizon in dashes. Each dash is level, at the row of its middle. */
 static void draw_horizon(struct sx_image *rgb, const struct sx_overlay_params *p)
 {
 	for (int x = 0; x < rgb->width; x += 12) {
-		double row = p->horizon_row + p->horizon_lean * (x + 2.5 - p->horizon_axis);
+		double row = p->horizon_row + p->horizon_slope * (x + 2.5 - p->horizon_axis);
 
 		if (row >= 0.0 && row < rgb->height)
 			tint(rgb, x, (int)row, x + 5, (int)row, horizon_colour, 150);

@@ -21,14 +21,14 @@ struct stixel_frame_header;
  * Parameters of drawing. column_width: of a stixel, px. disparities: largest possible disparity, px; it sets
  * the colour scale if the camera is unknown. focal_baseline: fx * baseline_m, px m; 0: unknown. If it is
  * known, the scale is in metres. horizon_row: row of the road's horizon at column horizon_axis, px from the
- * top, drawn as a dotted line; NaN: none. horizon_lean: rows that the horizon goes down per column to the
+ * top, drawn as a dotted line; NaN: none. horizon_slope: rows that the horizon goes down per column to the
  * right. sx_overlay_frame() fills the three horizon members and blind.
  */
 struct sx_overlay_params {
 	int column_width;
 	int disparities;
 	double focal_baseline;
-	double horizon_row, horizon_axis, horizon_lean;
+	double horizon_row, horizon_axis, horizon_slope;
 	bool blind; /* the images show nothing (STIXEL_FRAME_BLIND): no stixel is drawn */
 	bool legend;
 	bool outline; /* draw only edges of objects, because the picture below has its own colours */

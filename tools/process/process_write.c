@@ -97,7 +97,7 @@ static struct sx_overlay_params overlay_params(const struct process *p)
 		.focal_baseline = focal_baseline(p),
 		.horizon_row = known ? road->horizon_row : NAN,
 		.horizon_axis = road->axis,
-		.horizon_lean = known ? -road->cross / road->slope : 0.0,
+		.horizon_slope = known ? -road->cross / road->slope : 0.0,
 		.legend = true,
 	};
 }

@@ -208,7 +208,7 @@ static int check_case_at(enum stixel_case how, int rows, int horizon, int column
 	char what[80];
 	int found;
 
-	stixel_case_lean(&of_rows, columns, check_below(r, 61) - 30);
+	stixel_case_roll(&of_rows, columns, check_below(r, 61) - 30);
 	if (check_below(r, 2))
 		stixel_case_bend(&of_rows, rows, r);
 	/* the first columns are partly out of view, or all columns are seen */

@@ -277,7 +277,7 @@ static void test_leans_and_border(void **state)
 	const struct sx_segment *s;
 	struct rig g;
 
-	stixel_case_lean(&road, COLUMNS, 24);
+	stixel_case_roll(&road, COLUMNS, 24);
 	rig_init(&g, &p, H);
 	s = sx_segments_column(&g.out, 0);
 	for (int u = 0; u < COLUMNS; u++) {

@@ -342,7 +342,7 @@ static void test_frame(void **state)
 	struct sx_slanted_row row[403];
 
 	p.stixels.method = SX_STIXEL_SLANTED;
-	stixel_case_lean(&road, 40, -6);
+	stixel_case_roll(&road, 40, -6);
 	for (int cell = 1; cell <= 32; cell++) {
 		p.stixels.cell_height = cell;
 		assert_int_equal(sx_slanted_tables_create(&t, &p, 403, 128), 0);

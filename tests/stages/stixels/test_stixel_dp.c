@@ -491,7 +491,7 @@ static void test_leaning_road(void **state)
 	struct sx_road road = stixel_case_road(H, 90, 30);
 	struct rig r;
 
-	stixel_case_lean(&road, COLUMNS, 24);
+	stixel_case_roll(&road, COLUMNS, 24);
 	rig_init(&r, &p, COLUMNS, H, 64);
 	for (int u = 0; u < COLUMNS; u++) {
 		const struct sx_road here = stixel_case_road_in(&road, u);

@@ -27,7 +27,7 @@ static void vehicle(const struct stixel_frame_header *h, double x, double y, dou
 }
 
 /* Sets a plane before a camera that looks down and leans: slope, offset and cross follow from its angles. */
-static void lean(struct convert_case *c, double pitch, double roll)
+static void set_rolled_plane(struct convert_case *c, double pitch, double roll)
 {
 	struct stixel_frame_header *h = &c->header;
 	const double length = sqrt(1 + tan(pitch) * tan(pitch) + tan(roll) * tan(roll));
@@ -66,7 +66,7 @@ static void ground_to(struct convert_case *c, unsigned first, unsigned end)
 		case_ground(c, u, 0);
 }
 
-static void test_leaning_camera(void **state)
+static void test_rolled_camera(void **state)
 {
 	static struct scan s;
 	struct sx_geometry g;
@@ -76,7 +76,7 @@ static void test_leaning_camera(void **state)
 		int hits = 0, foot;
 
 		begin(&s);
-		lean(&s.c, angles[k][0], angles[k][1]);
+		set_rolled_plane(&s.c, angles[k][0], angles[k][1]);
 		s.o.angle_increment /= 4;
 		s.o.count *= 4;
 		g = sx_geometry_of(&s.c.header);
@@ -114,7 +114,7 @@ static void test_field_of_view(void **state)
 		double right, left;
 
 		begin(&s);
-		lean(&s.c, 0.3, 0.2 * k);
+		set_rolled_plane(&s.c, 0.3, 0.2 * k);
 		s.o.angle_min = -1;
 		s.o.angle_increment = 0.0005f;
 		s.o.count = 4001;
@@ -141,7 +141,7 @@ static void test_hidden_beside(void **state)
 	int unseen = 0;
 
 	begin(&s);
-	lean(&s.c, 0.4, 0);
+	set_rolled_plane(&s.c, 0.4, 0);
 	s.o.angle_increment /= 8;
 	s.o.count *= 8;
 	case_open_to(&s.c, 0, 110);
@@ -213,7 +213,7 @@ static void begin_aside(struct scan *s, uint32_t columns)
 	h->cx = columns / 2;
 	h->cy = 20000;
 	h->fx = h->fy = 1e6;
-	lean(&s->c, 0.01, 0.8);
+	set_rolled_plane(&s->c, 0.01, 0.8);
 	s->o = (struct stixel_scan_options){.angle_min = 0.005f,
 					    .angle_increment = 1e-6f,
 					    .count = 600,
@@ -296,7 +296,7 @@ static void test_angles_by_arithmetic(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_leaning_camera),	 cmocka_unit_test(test_field_of_view),
+		cmocka_unit_test(test_rolled_camera),	 cmocka_unit_test(test_field_of_view),
 		cmocka_unit_test(test_hidden_beside),	 cmocka_unit_test(test_bend),
 		cmocka_unit_test(test_old_frame),	 cmocka_unit_test(test_angles_by_arithmetic),
 		cmocka_unit_test(test_too_many_columns), cmocka_unit_test(test_too_much_hidden),
