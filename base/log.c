@@ -37,7 +37,7 @@ enum ring_state { RING_FREE, RING_OPENING, RING_TAKEN, RING_ENDED };
 struct ring {
 	atomic_int state;
 	_Atomic uint64_t lost; /* lines lost since start; the main thread logs the number */
-	uint64_t lost_told;
+	uint64_t lost_logged;
 	struct sx_spsc queue;
 	struct line lines[RING_LINES];
 };
@@ -295,11 +295,11 @@ static int drain_ring(struct ring *ring)
 		sx_spsc_release(&ring->queue);
 	}
 	lost = atomic_load_explicit(&ring->lost, memory_order_relaxed);
-	if (lost != ring->lost_told) {
+	if (lost != ring->lost_logged) {
 		sx_log(BASE, WARNING,
 		       "%" PRIu64 " log lines of a real-time thread were lost, its ring was full",
-		       lost - ring->lost_told);
-		ring->lost_told = lost;
+		       lost - ring->lost_logged);
+		ring->lost_logged = lost;
 	}
 	if (state == RING_ENDED && !sx_spsc_count(&ring->queue))
 		atomic_store(&ring->state, RING_FREE);
@@ -345,11 +345,11 @@ void sx_condition_hit(struct sx_condition *c, int64_t now_ns, enum sx_log_topic 
 	if (!c->on) {
 		c->on = true;
 		c->hits = 0;
-		c->began_ns = c->told_ns = now_ns;
+		c->began_ns = c->logged_ns = now_ns;
 	}
 	c->hits++;
 	c->last_ns = now_ns;
-	if ((c->hits > 1 && now_ns - c->told_ns < REMIND_NS) || !printed(topic, level))
+	if ((c->hits > 1 && now_ns - c->logged_ns < REMIND_NS) || !printed(topic, level))
 		return;
 	va_start(args, format);
 	format_text(text, format, args);
@@ -359,7 +359,7 @@ void sx_condition_hit(struct sx_condition *c, int64_t now_ns, enum sx_log_topic 
 	else
 		sx_log_write(topic, level, "%s (%" PRIu64 " times in %" PRId64 " s)", text, c->hits,
 			     (now_ns - c->began_ns) / SX_NS_PER_S);
-	c->told_ns = now_ns;
+	c->logged_ns = now_ns;
 }
 
 void sx_condition_clear(struct sx_condition *c, int64_t now_ns, enum sx_log_topic topic, const char *format,

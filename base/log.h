@@ -111,7 +111,7 @@ uint64_t sx_log_lost(void);
 struct sx_condition {
 	bool on;
 	uint64_t hits;
-	int64_t began_ns, last_ns, told_ns;
+	int64_t began_ns, last_ns, logged_ns;
 };
 void sx_condition_hit(struct sx_condition *c, int64_t now_ns, enum sx_log_topic topic,
 		      enum sx_log_level level, const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -36,7 +36,7 @@ void sx_run_watch_unit(const struct sx_core *core, char why[SX_WHY_BYTES])
 {
 	const unsigned millionths =
 		atomic_load_explicit(&core->telemetry->baseline_millionths, memory_order_relaxed);
-	const bool told = why[0];
+	const bool logged = why[0];
 
 	if (!millionths) {
 		why[0] = 0;
@@ -44,6 +44,6 @@ void sx_run_watch_unit(const struct sx_core *core, char why[SX_WHY_BYTES])
 	}
 	sx_road_unit_tell(1e-6 * millionths, sx_settings_camera(core->settings, &core->pipeline->info), why,
 			  SX_WHY_BYTES);
-	if (!told)
+	if (!logged)
 		sx_log(DAEMON, WARNING, "%s", why);
 }

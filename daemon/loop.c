@@ -88,7 +88,7 @@ static bool tell_state(struct sx_health_watch *w, struct sx_pipeline *p)
 {
 	const struct sx_health *h = &w->now;
 
-	if (!sx_health_is_news(h, &w->told, sx_now_ns()))
+	if (!sx_health_is_news(h, &w->logged, sx_now_ns()))
 		return false;
 	sx_must(h->state, <=, STIXEL_STATE_STOPPING);
 	log_state(h);
@@ -413,7 +413,7 @@ static int rebuild(struct sx_run *run)
 	run->images.row_control = (struct sx_row_control){0};
 	sx_health_forget(&run->health.now);
 	code = sx_run_build(run, source);
-	run->health.told.state = STIXEL_STATE_STARTING;
+	run->health.logged.state = STIXEL_STATE_STARTING;
 	return code;
 }
 

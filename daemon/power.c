@@ -54,11 +54,11 @@ void sx_power_tell(struct sx_power_watch *w, enum sx_power_choice configured)
 	if (!w->sampler)
 		return;
 	sx_sampler_look(w->sampler, sx_now_ns(), &look);
-	if (look.others > 0 && !w->others_told)
+	if (look.others > 0 && !w->others_logged)
 		sx_log(DAEMON, NOTICE,
 		       "%d other process%s on the card: watts and joules per frame are those of all together",
 		       look.others, look.others == 1 ? " computes" : "es compute");
-	w->others_told |= look.others > 0;
+	w->others_logged |= look.others > 0;
 	if (look.changes == w->changes_told)
 		return;
 	if (*look.source)

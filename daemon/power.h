@@ -11,7 +11,7 @@
 struct sx_power_watch {
 	struct sx_sampler *sampler; /* NULL: power is not measured, or its thread cannot be started */
 	unsigned changes_told;	    /* sensor changes that were logged */
-	bool others_told;	    /* logged that other processes use the GPU */
+	bool others_logged;	    /* logged that other processes use the GPU */
 };
 
 /* Starts the measurement if it is configured. The daemon runs without a sensor, too. */

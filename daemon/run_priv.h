@@ -19,7 +19,7 @@
 /* State of the daemon, and the texts to which the input of its judgement points. An empty text: no fault. */
 struct sx_health_watch {
 	struct sx_health now;
-	struct sx_health_logged told;	  /* last logged state and reason, and the state that readers see */
+	struct sx_health_logged logged;	  /* last logged state and reason, and the state that readers see */
 	char absent_why[SX_ABSENT_BYTES]; /* why the camera is absent */
 	char map_why[SX_FEED_WHY_BYTES];  /* why disparity maps are missing */
 	char unit_why[SX_WHY_BYTES];	  /* wrong unit of the baseline */

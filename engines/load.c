@@ -48,10 +48,10 @@ static bool find_in_build(char *path, size_t bytes)
 
 static void find_module(char *path, size_t bytes)
 {
-	const char *told = secure_getenv("STIXEL_MODULE_PATH");
+	const char *override = secure_getenv("STIXEL_MODULE_PATH");
 
-	if (told && *told)
-		snprintf(path, bytes, "%s", told);
+	if (override && *override)
+		snprintf(path, bytes, "%s", override);
 	else if (!find_in_build(path, bytes))
 		snprintf(path, bytes, "%s/%s", SX_MODULE_DIR, MODULE_NAME);
 }
@@ -78,11 +78,11 @@ static int check(void *handle, const char *path, const struct sx_backend **ret, 
 
 bool sx_cuda_installed(void)
 {
-	const char *told = secure_getenv("STIXEL_MODULE_PATH");
+	const char *override = secure_getenv("STIXEL_MODULE_PATH");
 	char path[PATH_MAX];
 
 	find_module(path, sizeof(path));
-	return (told && *told) || access(path, F_OK) == 0;
+	return (override && *override) || access(path, F_OK) == 0;
 }
 
 int sx_cuda_load(const struct sx_backend **ret, struct sx_why *why)

@@ -59,8 +59,8 @@ struct sx_stream {
 	atomic_uint middle; /* buffer to exchange: the thread that exchanges it owns the returned buffer */
 	unsigned front;	    /* buffer of the main thread */
 	atomic_uint state;
-	atomic_uint images; /* images that clients request: bits 1u << enum stixel_plane */
-	unsigned told;	    /* last state sent to the clients */
+	atomic_uint images;  /* images that clients request: bits 1u << enum stixel_plane */
+	unsigned sent_state; /* last state sent to the clients */
 	atomic_ullong shrunk;
 	struct sx_stream_counters count;
 	int clients_max;
@@ -492,8 +492,8 @@ static void on_wake(struct sx_stream *s)
 		flush_all(s, STIXEL_WANT_FRAMES, DUE_FRAME);
 	}
 	sx_must(state, <=, STIXEL_STATE_REPLACED);
-	if (state != s->told) {
-		s->told = state;
+	if (state != s->sent_state) {
+		s->sent_state = state;
 		flush_all(s, STIXEL_WANT_NOTICES | STIXEL_WANT_BELL, DUE_NOTICE);
 	}
 }

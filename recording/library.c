@@ -22,7 +22,7 @@
 struct stixel_recording {
 	struct sx_recording *r;
 	unsigned asked; /* calls of pause_now() in this call */
-	bool broken, cut_told;
+	bool broken, cut_reported;
 };
 
 /*
@@ -173,9 +173,9 @@ static int record_cut(struct stixel_recording *recording, struct stixel_record *
 {
 	const struct sx_recording_state *state = sx_recording_state(recording->r);
 
-	if (!state->cut_bytes || recording->cut_told)
+	if (!state->cut_bytes || recording->cut_reported)
 		return 0;
-	recording->cut_told = true;
+	recording->cut_reported = true;
 	to->kind = STIXEL_RECORD_CUT;
 	to->offset = state->cut_at;
 	to->bytes = state->cut_bytes;

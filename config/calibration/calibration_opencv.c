@@ -117,11 +117,11 @@ static void read_lens(struct sx_calibration_camera *c, const struct sx_yaml *y, 
 static bool read_cameras(struct sx_calibration_raw *raw, const struct sx_yaml *y)
 {
 	static const char *const usual[2][3] = {{"K1", "D1", "R1"}, {"K2", "D2", "R2"}};
-	struct sx_yaml told = sx_yaml_fault(y, raw);
+	struct sx_yaml quiet = sx_yaml_fault(y, raw);
 	const char *model = NULL;
 	bool any = false;
 
-	(void)sx_yaml_lens(&told, y->root, &model);
+	(void)sx_yaml_lens(&quiet, y->root, &model);
 	for (int i = 0; i < 2; i++) {
 		const struct names k = find(y, k_bases, i ? RIGHT : LEFT, usual[i][0]);
 		const struct names d = find(y, d_bases, i ? RIGHT : LEFT, usual[i][1]);

@@ -22,8 +22,8 @@ static int option_words(const struct sx_usage_option *o, char *text, size_t byte
 			o->argument ? o->argument : "");
 }
 
-static bool told(const struct sx_usage *u, const struct sx_usage_option *o,
-		 const struct sx_usage_command *command, bool special)
+static bool help_shows(const struct sx_usage *u, const struct sx_usage_option *o,
+		       const struct sx_usage_command *command, bool special)
 {
 	bool own = o->commands != 0;
 
@@ -39,7 +39,7 @@ static void print_options(const struct sx_usage *u, const struct sx_usage_comman
 	int column = 0;
 
 	for (int i = 0; (o = sx_usage_row(u, i)); i++) {
-		int n = told(u, o, command, special) ? option_words(o, words, sizeof(words)) + 4 : 0;
+		int n = help_shows(u, o, command, special) ? option_words(o, words, sizeof(words)) + 4 : 0;
 
 		column = n > column && n <= COLUMN_MAX + 4 ? n : column;
 	}
@@ -47,7 +47,7 @@ static void print_options(const struct sx_usage *u, const struct sx_usage_comman
 		return;
 	fputs(title, to);
 	for (int i = 0; (o = sx_usage_row(u, i)); i++) {
-		if (!told(u, o, command, special))
+		if (!help_shows(u, o, command, special))
 			continue;
 		option_words(o, words, sizeof(words));
 		sx_wrap_row(to, words, o->help, column);

@@ -100,10 +100,10 @@ void sx_feed_input_settle(struct sx_feed_input *in, const struct sx_pair *pair, 
 {
 	const bool scores = in->kind == SX_FEED_SCORES;
 	enum sx_feed_state state = sx_feed_state(in->feed, now_ns);
-	const char *why = sx_feed_why(in->feed), *told = *why ? why
-							 : state == SX_FEED_READING
-								 ? "those of its picture did not come in time"
-								 : "the writer is silent";
+	const char *why = sx_feed_why(in->feed),
+		   *reason = *why			? why
+			     : state == SX_FEED_READING ? "those of its picture did not come in time"
+							: "the writer is silent";
 	struct sx_feed_counters counters;
 
 	sx_must_be(scores || match != SX_FEED_OLDER);
@@ -114,12 +114,12 @@ void sx_feed_input_settle(struct sx_feed_input *in, const struct sx_pair *pair, 
 		sx_condition_hit(&in->missing, now_ns, SX_LOG_DAEMON, SX_LOG_WARNING, "%s: %s",
 				 scores ? "frame without class scores"
 					: "pair given up without its disparity map",
-				 told);
+				 reason);
 	else
 		sx_condition_clear(&in->missing, now_ns, SX_LOG_DAEMON, "%s are available again",
 				   things(in->kind));
 	sx_feed_counters(in->feed, &counters);
 	/* A pair without its map gives no frame, so status and state tell why, too. */
 	sx_telemetry_feed(in->telemetry, in->kind, &counters, state,
-			  match == SX_FEED_NONE && !scores ? told : why);
+			  match == SX_FEED_NONE && !scores ? reason : why);
 }

@@ -35,9 +35,9 @@ static void *completion_watch(void *completion)
 			return NULL;
 		if (!e)
 			e = cudaEventSynchronize(c->event);
-		c->told.error = e;
-		c->told.finished_ns = sx_now_ns();
-		atomic_store_explicit(&c->told.frame, frame, memory_order_release);
+		c->reported.error = e;
+		c->reported.finished_ns = sx_now_ns();
+		atomic_store_explicit(&c->reported.frame, frame, memory_order_release);
 		n = write(c->fd, &one, sizeof(one)); /* cannot fail: the counter is far from full */
 		(void)n;
 	}
@@ -136,8 +136,8 @@ static int ask(struct sx_completion *c)
 {
 	cudaError_t e = cudaErrorNotReady;
 
-	if (!c->busy_wait && atomic_load_explicit(&c->told.frame, memory_order_acquire) == c->frame)
-		return found_done(c, c->told.error, c->told.finished_ns);
+	if (!c->busy_wait && atomic_load_explicit(&c->reported.frame, memory_order_acquire) == c->frame)
+		return found_done(c, c->reported.error, c->reported.finished_ns);
 	if (c->busy_wait || c->spin_ns > 0)
 		e = cudaEventQuery(c->event);
 	return e == cudaErrorNotReady ? 0 : found_done(c, e, sx_now_ns());

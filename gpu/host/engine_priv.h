@@ -46,7 +46,7 @@ struct sx_completion {
 		cudaError_t error;
 		int64_t finished_ns;
 		_Atomic uint32_t frame;
-	} told;
+	} reported;
 };
 
 /*

@@ -55,7 +55,7 @@
 #define HEIGHT 48
 #define SLOTS_MAX 8
 
-static long told(const char *name)
+static long fake_setting(const char *name)
 {
 	const char *text = getenv(name);
 
@@ -95,9 +95,9 @@ static struct sx_device *device;  /* the open device; set before the blocks of t
 int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, struct sx_why *why)
 {
 	struct sx_source *s;
-	long interval = told("FAKE_INTERVAL_US");
+	long interval = fake_setting("FAKE_INTERVAL_US");
 
-	if (opens++ < told("FAKE_ABSENT") + (losses && told("FAKE_ABSENT") == 0))
+	if (opens++ < fake_setting("FAKE_ABSENT") + (losses && fake_setting("FAKE_ABSENT") == 0))
 		return sx_why_fail(-ENODEV, why, "fake: no camera");
 	FAKE_MUST(slots >= 1 && slots <= SLOTS_MAX);
 	s = aligned_alloc(_Alignof(struct sx_source), sizeof(*s));
@@ -105,7 +105,8 @@ int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int
 	memset(s, 0, sizeof(*s));
 	s->slot_count = slots;
 	s->info = (struct sx_source_info){
-		.width = losses && told("FAKE_WIDTH_AFTER") ? (int)told("FAKE_WIDTH_AFTER") : WIDTH,
+		.width = losses && fake_setting("FAKE_WIDTH_AFTER") ? (int)fake_setting("FAKE_WIDTH_AFTER")
+								    : WIDTH,
 		.height = HEIGHT,
 		.pixel = SX_PIXEL_U8,
 		.memory = "fake",
@@ -114,9 +115,9 @@ int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int
 		.paced = interval > 0,
 	};
 	s->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	s->dark = told("FAKE_DARK_US") > 0;
-	FAKE_MUST(s->fd >= 0 &&
-		  arm(s->fd, interval ? interval : 1, s->dark ? told("FAKE_DARK_US") : interval) == 0);
+	s->dark = fake_setting("FAKE_DARK_US") > 0;
+	FAKE_MUST(s->fd >= 0 && arm(s->fd, interval ? interval : 1,
+				    s->dark ? fake_setting("FAKE_DARK_US") : interval) == 0);
 	*ret = source = s;
 	return 0;
 }
@@ -148,7 +149,7 @@ bool sx_source_block(const struct sx_source *s, int index, struct sx_block *ret)
 
 void sx_source_counters(const struct sx_source *s, struct sx_source_counters *ret)
 {
-	const uint64_t n = atomic_load(&s->captured), every = (uint64_t)told("FAKE_LOSE_EVERY");
+	const uint64_t n = atomic_load(&s->captured), every = (uint64_t)fake_setting("FAKE_LOSE_EVERY");
 	const uint64_t lost = every ? n / every : 0;
 
 	*ret = (struct sx_source_counters){
@@ -207,7 +208,7 @@ static atomic_bool failing;
 
 int sx_source_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *why)
 {
-	long corrupt = told("FAKE_CORRUPT_EVERY");
+	long corrupt = fake_setting("FAKE_CORRUPT_EVERY");
 	const char *gate = getenv("FAKE_GATE");
 	uint64_t times;
 	struct slot *slot;
@@ -216,19 +217,20 @@ int sx_source_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *why
 		usleep(1000);
 		return 0;
 	}
-	while (told("FAKE_STUCK") && atomic_load(&failing))
+	while (fake_setting("FAKE_STUCK") && atomic_load(&failing))
 		pause();
 	if (s->info.paced && read(s->fd, &times, sizeof(times)) < 0)
 		return 0;
 	if (s->dark && access(getenv("FAKE_BRIGHT"), F_OK) == 0) {
 		s->dark = false;
-		FAKE_MUST(arm(s->fd, told("FAKE_INTERVAL_US"), told("FAKE_INTERVAL_US")) == 0);
+		FAKE_MUST(arm(s->fd, fake_setting("FAKE_INTERVAL_US"), fake_setting("FAKE_INTERVAL_US")) ==
+			  0);
 	}
-	if (told("FAKE_PAIRS") && asked >= told("FAKE_PAIRS"))
+	if (fake_setting("FAKE_PAIRS") && asked >= fake_setting("FAKE_PAIRS"))
 		return -ENODATA;
-	if (told("FAKE_SILENT_AT") && asked + 1 >= told("FAKE_SILENT_AT"))
+	if (fake_setting("FAKE_SILENT_AT") && asked + 1 >= fake_setting("FAKE_SILENT_AT"))
 		return 0;
-	if (told("FAKE_LOSE_AT") && asked + 1 == told("FAKE_LOSE_AT") && !losses) {
+	if (fake_setting("FAKE_LOSE_AT") && asked + 1 == fake_setting("FAKE_LOSE_AT") && !losses) {
 		losses++;
 		return sx_why_fail(-ENODEV, why, "fake: unplugged");
 	}
@@ -243,11 +245,12 @@ int sx_source_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *why
 		.left = {slot->pixels, s->info.width, HEIGHT, (size_t)s->info.width, SX_PIXEL_U8},
 		.right = {slot->pixels, s->info.width, HEIGHT, (size_t)s->info.width, SX_PIXEL_U8},
 		.number = ++s->number,
-		.left_ns = sx_now_ns() - told("FAKE_LATE_US") * 1000,
+		.left_ns = sx_now_ns() - fake_setting("FAKE_LATE_US") * 1000,
 		.stamp = STIXEL_STAMP_FRAME_END,
 		.slot = slot,
 	};
-	pair->right_ns = pair->left_ns + (told("FAKE_SKEW_US") ? told("FAKE_SKEW_US") : 1) * 1000;
+	pair->right_ns =
+		pair->left_ns + (fake_setting("FAKE_SKEW_US") ? fake_setting("FAKE_SKEW_US") : 1) * 1000;
 	atomic_fetch_add(&s->captured, 1);
 	return 1;
 }
@@ -328,11 +331,11 @@ static void timed_close(struct sx_device *d)
 
 static int timed_create(struct sx_context *x, const struct sx_context_config *c, struct sx_why *why)
 {
-	if (told("FAKE_CONTEXTS_MOST") && x->device->contexts >= told("FAKE_CONTEXTS_MOST"))
+	if (fake_setting("FAKE_CONTEXTS_MOST") && x->device->contexts >= fake_setting("FAKE_CONTEXTS_MOST"))
 		return sx_why_fail(-ENOMEM, why, "fake: no memory for %dx%d", c->width, c->height);
 	if (c->params.stixels.method == SX_STIXEL_SLANTED_EXACT)
 		return sx_why_fail(-ENOTSUP, why, "fake: no slanted-exact");
-	usleep((useconds_t)told("FAKE_BUILD_US"));
+	usleep((useconds_t)fake_setting("FAKE_BUILD_US"));
 	x->own = calloc(1, sizeof(struct timed));
 	x->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	FAKE_MUST(x->own && x->fd >= 0);
@@ -358,12 +361,12 @@ static int timed_begin(struct sx_context *x, const struct sx_road *previous)
 	const struct sx_pair *pair = x->pair;
 	const uint64_t n = x->device->frames;
 	struct timed *own = x->own;
-	long every = told("FAKE_MEASURE_EVERY"), us = told("FAKE_COMPUTE_US");
+	long every = fake_setting("FAKE_MEASURE_EVERY"), us = fake_setting("FAKE_COMPUTE_US");
 
 	FAKE_MUST(fake_pinned(device, pair->slot, 1));
 	FAKE_MUST(!atomic_exchange(&((struct slot *)pair->slot)->computing, true));
 	own->slot = pair->slot;
-	own->fails = told("FAKE_FAIL_AT") && n == (uint64_t)told("FAKE_FAIL_AT");
+	own->fails = fake_setting("FAKE_FAIL_AT") && n == (uint64_t)fake_setting("FAKE_FAIL_AT");
 	if (own->fails)
 		atomic_store(&failing, true);
 	x->result.started_ns = sx_now_ns();
@@ -380,7 +383,7 @@ static int timed_begin(struct sx_context *x, const struct sx_road *previous)
 					  .roll_sigma_rad = 0.015625,
 					  .height_sigma_m = 0.25,
 					  .inliers = 100};
-	if (told("FAKE_BREAK_AT") && n == (uint64_t)told("FAKE_BREAK_AT"))
+	if (fake_setting("FAKE_BREAK_AT") && n == (uint64_t)fake_setting("FAKE_BREAK_AT"))
 		x->result.diagnostics.measured = UINT32_MAX;
 	if (every == 0 || n % (uint64_t)every == 1) {
 		x->result.road.origin = SX_ROAD_MEASURED;
@@ -394,24 +397,26 @@ static int timed_begin(struct sx_context *x, const struct sx_road *previous)
 	}
 	for (int u = 0; u < x->columns; u++)
 		fake_column(x, true, (uint16_t)pair->number, label_of(pair->scores, pair->disparity));
-	if (told("FAKE_READ_EARLY")) {
+	if (fake_setting("FAKE_READ_EARLY")) {
 		finish(own);
 		x->images_read(x->user);
 	}
-	us += n % 2 ? told("FAKE_JITTER_US") : 0;
+	us += n % 2 ? fake_setting("FAKE_JITTER_US") : 0;
 	x->result.stage_ns[SX_STAGE_AGGREGATE] = (int64_t)us * 1000 + 1;
-	if (told("FAKE_HANG_AT") && n == (uint64_t)told("FAKE_HANG_AT"))
+	if (fake_setting("FAKE_HANG_AT") && n == (uint64_t)fake_setting("FAKE_HANG_AT"))
 		return 0;
 	own->done_ns = x->result.started_ns + us * 1000;
-	us += told("FAKE_TELL_LATE_US");
+	us += fake_setting("FAKE_TELL_LATE_US");
 	return arm(x->fd, us > 0 ? us : 1, 0);
 }
 
 static bool timed_nearly_done(const struct sx_context *x, int64_t *from_ns, int64_t *until_ns)
 {
-	*from_ns = x->result.started_ns + (told("FAKE_COMPUTE_US") - told("FAKE_NEARLY_US")) * 1000;
-	*until_ns = x->result.started_ns + (told("FAKE_COMPUTE_US") + told("FAKE_NEARLY_US")) * 1000;
-	return told("FAKE_NEARLY_US") > 0;
+	*from_ns = x->result.started_ns +
+		   (fake_setting("FAKE_COMPUTE_US") - fake_setting("FAKE_NEARLY_US")) * 1000;
+	*until_ns = x->result.started_ns +
+		    (fake_setting("FAKE_COMPUTE_US") + fake_setting("FAKE_NEARLY_US")) * 1000;
+	return fake_setting("FAKE_NEARLY_US") > 0;
 }
 
 static int timed_look(struct sx_context *x, int timeout_ms)
@@ -420,7 +425,7 @@ static int timed_look(struct sx_context *x, int timeout_ms)
 	uint64_t times;
 
 	if (read(x->fd, &times, sizeof(times)) < 0 &&
-	    !(told("FAKE_NEARLY_US") && own->done_ns > 0 && sx_now_ns() >= own->done_ns))
+	    !(fake_setting("FAKE_NEARLY_US") && own->done_ns > 0 && sx_now_ns() >= own->done_ns))
 		return 0;
 	own->done_ns = 0;
 	finish(own);

@@ -75,7 +75,7 @@ static void compute(struct sx_context *x)
 		world->failure_is_due = true;
 	x->result.finished_ns = sim->now;
 	own->done = true;
-	if (e->told_late)
+	if (e->reported_late)
 		sim_sleep(sim_between(0, 50000));
 }
 

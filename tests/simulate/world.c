@@ -480,7 +480,7 @@ void world_init(void)
 	world->userptr = !sim_once_in(3);
 	world->narrow = sim->quiet && !sim_once_in(3);
 	world->engine.reads_early = sim_once_in(2);
-	world->engine.told_late = sim_once_in(4);
+	world->engine.reported_late = sim_once_in(4);
 	world->engine.spin_ns = sim_once_in(6) ? 60000 : 0;
 	world->at.lacking = SIM_NEVER;
 	camera_init(world->camera, world->period_ns);

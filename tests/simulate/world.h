@@ -39,7 +39,7 @@ struct world_engine {
 	int64_t frame_ns, jitter_ns; /* duration of a frame */
 	/* rates per frame: one in `slow` frames takes 20 times as long, one in `fails` ends with an error */
 	unsigned slow, fails;
-	bool hangs, reads_early, told_late;
+	bool hangs, reads_early, reported_late;
 	int64_t spin_ns;
 };
 

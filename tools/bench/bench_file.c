@@ -247,7 +247,7 @@ static int run_load(struct report *r, const struct report_engine *e)
  * Opens the engine once. False: the engine cannot be used. `why` is the sentence for the terminal; `told` is
  * the sentence for the report and names no file.
  */
-static bool find_engine(struct report *r, struct report_engine *e, struct sx_why *why, const char **told)
+static bool find_engine(struct report *r, struct report_engine *e, struct sx_why *why, const char **unusable)
 {
 	struct sx_engine_params p = r->settings.engine;
 	const struct sx_backend *cuda;
@@ -261,9 +261,9 @@ static bool find_engine(struct report *r, struct report_engine *e, struct sx_why
 	if (p.backend == SX_BACKEND_CUDA)
 		loaded = sx_cuda_load(&cuda, why);
 	if (loaded < 0 || sx_engine_open(&engine, &p, why) < 0) {
-		*told = loaded == -ENOENT ? "the CUDA engine is not installed"
-			: loaded < 0	  ? "the CUDA engine cannot be loaded, or is of another build"
-					  : why->text;
+		*unusable = loaded == -ENOENT ? "the CUDA engine is not installed"
+			    : loaded < 0      ? "the CUDA engine cannot be loaded, or is of another build"
+					      : why->text;
 		return false;
 	}
 	e->has_facts = sx_engine_facts(&engine, &e->facts);
@@ -279,18 +279,18 @@ static int add_engine(struct report *r, const char *name)
 {
 	struct report_engine e = {.name = name};
 	struct sx_why why = {""};
-	const char *told = NULL;
+	const char *unusable = NULL;
 	bool usable;
 	int code = 0;
 
 	snprintf(r->backend, sizeof(r->backend), "engine.backend=%s", name);
 	sx_progress_hide();
-	usable = find_engine(r, &e, &why, &told);
+	usable = find_engine(r, &e, &why, &unusable);
 	if (!usable && r->settings.engine.backend != SX_BACKEND_AUTO)
 		return bench_fail(EX_UNAVAILABLE, why.text, NULL);
 	sx_json_open(&r->text, NULL, '{');
 	sx_json_text(&r->text, "engine", name);
-	sx_json_text(&r->text, "unusable", told);
+	sx_json_text(&r->text, "unusable", unusable);
 	if (usable && e.has_facts)
 		add_gpu(&r->text, &e.facts);
 	if (!usable)

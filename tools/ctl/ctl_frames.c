@@ -73,12 +73,12 @@ static void tell_waiting(const struct ctl *c, struct stixel_reader *reader)
 
 int ctl_wait_for_frame(const struct ctl *c, struct stixel_reader *reader, int timeout_ms)
 {
-	static bool told; /* the message is printed once per run */
-	const bool tell = !told && (timeout_ms < 0 || timeout_ms > TELL_MS);
+	static bool shown; /* the message is printed once per run */
+	const bool tell = !shown && (timeout_ms < 0 || timeout_ms > TELL_MS);
 	int r = wait_for(reader, tell ? TELL_MS : timeout_ms);
 
 	if (tell && r == 0 && !ctl_stopped) {
-		told = true;
+		shown = true;
 		tell_waiting(c, reader);
 		r = wait_for(reader, timeout_ms < 0 ? timeout_ms : timeout_ms - TELL_MS);
 	}

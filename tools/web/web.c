@@ -301,16 +301,16 @@ static void serve_until(const sigset_t *ends, const struct web_options *o)
 {
 	const struct timespec second = {.tv_sec = 1};
 	const bool was_terminal = isatty(STDIN_FILENO);
-	bool told = false;
+	bool logged = false;
 
 	for (;;) {
 		const int number = sigtimedwait(ends, NULL, &second);
 
 		if (number < 0) {
 			web_server_tick(&server);
-			if (!told)
+			if (!logged)
 				tell_absent(o);
-			told = true;
+			logged = true;
 		} else if (number == SIGHUP && !terminal_is_gone(was_terminal)) {
 			read_again(o);
 		} else {

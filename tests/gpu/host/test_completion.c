@@ -173,7 +173,7 @@ static void test_asks(void **state)
  * If polling already found the end of a frame, the thread's late report must not be taken for the end of the
  * next frame.
  */
-static void test_told_late(void **state)
+static void test_reported_late(void **state)
 {
 	struct watched w;
 
@@ -214,9 +214,9 @@ static void test_failure(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_asleep),	  cmocka_unit_test(test_timeout),
-		cmocka_unit_test(test_expected),  cmocka_unit_test(test_asks),
-		cmocka_unit_test(test_told_late), cmocka_unit_test(test_failure),
+		cmocka_unit_test(test_asleep),	      cmocka_unit_test(test_timeout),
+		cmocka_unit_test(test_expected),      cmocka_unit_test(test_asks),
+		cmocka_unit_test(test_reported_late), cmocka_unit_test(test_failure),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

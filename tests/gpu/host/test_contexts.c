@@ -152,10 +152,10 @@ static void test_previous_road(void **state)
 	want = context_of(&sx_backend_reference, reference, &t, false);
 	got = context_of(cuda, devices[0], &t, false);
 	for (int i = 0; i < 4; i++) {
-		const struct sx_road *told = i & 1 ? &previous : NULL;
+		const struct sx_road *reported = i & 1 ? &previous : NULL;
 
-		run_frame(&sx_backend_reference, want, &f, told);
-		run_frame(cuda, got, &f, told);
+		run_frame(&sx_backend_reference, want, &f, reported);
+		run_frame(cuda, got, &f, reported);
 		assert_true(same(&t, want, got, "previous road:", false));
 	}
 	cuda->context_destroy(got);

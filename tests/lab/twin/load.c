@@ -67,7 +67,7 @@ static void take_memory(struct twin_load *l)
 	bench_must(cudaMemset(l->memory, 0, l->far_bytes), "memory of loads");
 	bench_must(cudaMalloc((void **)&l->word, 4 * sizeof(*l->word)), "words of loads");
 	bench_must(cudaMemset(l->word, 0, 4 * sizeof(*l->word)), "words of loads");
-	l->told = take_shared(2 * sizeof(*l->told), &l->told_device);
+	l->told = take_shared(2 * sizeof(*l->told), &l->given_device);
 	l->block = take_shared(TWIN_BLOCKS_MAX * sizeof(*l->block), &l->block_device);
 	l->keeper = take_shared(TWIN_KEEPERS * sizeof(*l->keeper), &l->keeper_device);
 	told_of_all = l->told;
@@ -197,7 +197,7 @@ void twin_load_keep(struct twin_load *l, double seconds)
 {
 	const struct twin_work w = {.memory = l->kept,
 				    .bytes = l->kept_bytes,
-				    .told = l->told_device + 1,
+				    .told = l->given_device + 1,
 				    .stop = l->word + 2,
 				    .limit_ns = (uint64_t)(seconds * 1e9),
 				    .blocks = l->keeper_device};
@@ -229,7 +229,7 @@ void twin_load_start(struct twin_load *l, enum twin_kind kind, int blocks, doubl
 {
 	const struct twin_work w = {.memory = l->memory,
 				    .bytes = kind == TWIN_PAGES ? l->far_bytes : l->bytes,
-				    .told = l->told_device,
+				    .told = l->given_device,
 				    .stop = l->word,
 				    .limit_ns = (uint64_t)(seconds * 1e9),
 				    .blocks = l->block_device};

@@ -38,7 +38,7 @@ struct twin_load {
 	cudaStream_t stream, keep_stream;
 	cudaEvent_t ended;
 	void *memory, *kept;
-	uint32_t *told, *told_device, *word;
+	uint32_t *told, *given_device, *word;
 	struct twin_block *block, *block_device, *keeper, *keeper_device;
 	int blocks; /* blocks of the running load */
 	enum twin_kind kind;

@@ -132,7 +132,7 @@ static void nothing_is_wrong(void **state)
 	frames(&x, 100);
 	assert_bad(&x, "");
 	assert_int_equal(x.e.frames.nominal_ns, PERIOD_NS);
-	assert_true(x.e.frames.as_told);
+	assert_true(x.e.frames.as_reported);
 	assert_int_equal(judged(&x, "latency p99")->verdict, ENDURANCE_NOT_JUDGED);
 	assert_int_equal((int)judged(&x, "cpu")->value, 50);
 }
@@ -250,7 +250,7 @@ static void intervals_are_judged(void **state)
 	x.e.status.fps = 36.0;
 	frames(&x, 100);
 	assert_bad(&x, "rate");
-	assert_false(x.e.frames.as_told);
+	assert_false(x.e.frames.as_reported);
 
 	/* the last pair of a short run is late by half an interval, which is more than 1 % of the time */
 	begin(&x);

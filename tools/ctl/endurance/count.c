@@ -28,13 +28,13 @@ static int compare_ns(const void *a, const void *b)
 static void settle_nominal(struct endurance *e)
 {
 	struct endurance_frames *f = &e->frames;
-	const int64_t told_ns = e->status.fps > 0.0 ? (int64_t)(1e9 / e->status.fps) : 0;
+	const int64_t reported_ns = e->status.fps > 0.0 ? (int64_t)(1e9 / e->status.fps) : 0;
 
 	qsort(f->first_ns, ENDURANCE_FIRST_INTERVALS, sizeof(f->first_ns[0]), compare_ns);
 	f->nominal_ns = f->first_ns[ENDURANCE_FIRST_INTERVALS / 2];
-	f->as_told = told_ns > 0 && llabs(f->nominal_ns - told_ns) <= told_ns / 100;
-	if (f->as_told)
-		f->nominal_ns = told_ns;
+	f->as_reported = reported_ns > 0 && llabs(f->nominal_ns - reported_ns) <= reported_ns / 100;
+	if (f->as_reported)
+		f->nominal_ns = reported_ns;
 	for (int i = 0; i < ENDURANCE_FIRST_INTERVALS; i++)
 		sx_histogram_add(&f->jitter, llabs(f->first_ns[i] - f->nominal_ns));
 }
@@ -129,8 +129,8 @@ int64_t endurance_whole(json_t *j, const char *path)
 int64_t endurance_unbalanced(json_t *j)
 {
 	const int64_t most = endurance_whole(j, "engine.contexts") + IN_FLIGHT_MORE;
-	const int64_t told = endurance_whole(j, "frames.dropped.teardown");
-	const int64_t teardown = told > 0 ? told : 0; /* a daemon before 0.2.0 does not count them */
+	const int64_t reported = endurance_whole(j, "frames.dropped.teardown");
+	const int64_t teardown = reported > 0 ? reported : 0; /* a daemon before 0.2.0 does not count them */
 	const int64_t rest = endurance_whole(j, "frames.captured") - endurance_whole(j, "frames.published") -
 			     endurance_whole(j, "frames.dropped.overload") -
 			     endurance_whole(j, "frames.dropped.no_map") - teardown;

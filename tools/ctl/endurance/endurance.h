@@ -40,7 +40,7 @@ struct endurance_frames {
 	int64_t first_ns[ENDURANCE_FIRST_INTERVALS]; /* first intervals, until nominal_ns is known */
 	int first;
 	int64_t nominal_ns; /* nominal interval, ns; 0: not known yet */
-	bool as_told;	    /* nominal_ns is the interval of source.fps */
+	bool as_reported;   /* nominal_ns is the interval of source.fps */
 	int64_t span_ns;    /* sum of the capture time between frames of one epoch, ns */
 	uint64_t intervals; /* number of intervals in span_ns */
 	struct sx_histogram jitter, age, latency; /* |interval - nominal|; when read; capture to result */

@@ -198,7 +198,7 @@ static void judge_intervals(struct judge *j)
 	r = row(j, "jitter p99", "ms", judged ? (double)s.p99_ns / 1e6 : (double)NAN, budget_ms);
 	if (judged) {
 		limit(r, "%.3g ms, %.0f %%", budget_ms, share);
-		tell(r, "%.3f ms off %.3f ms%s", r->value, nominal_ms, f->as_told ? "" : ", the median");
+		tell(r, "%.3f ms off %.3f ms%s", r->value, nominal_ms, f->as_reported ? "" : ", the median");
 	} else {
 		tell(r, "%s", why);
 	}

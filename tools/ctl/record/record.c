@@ -54,7 +54,7 @@ struct recorder {
 	uint64_t number;
 	int64_t began_ns;   /* time of the first frame */
 	int64_t patient_ns; /* end of the wait for images of the first frame; 0: no frame yet */
-	bool absence_told;
+	bool absence_reported;
 	unsigned images; /* requested images: bits 1u << enum stixel_plane */
 };
 
@@ -186,7 +186,7 @@ static int note_publisher(struct recorder *r, const struct stixel_frame_header *
 		note(r, "was restarted");
 	r->epoch = first->epoch;
 	r->number = 0;
-	r->absence_told = false;
+	r->absence_reported = false;
 	e = sx_socket_ask(&q, &reply);
 	e = sx_recording_publisher(&r->writer, &p, e == 200 ? reply.body : NULL,
 				   sx_recorded_realtime_ns(first, first->published_ns));
@@ -297,9 +297,9 @@ static void tell_absence(struct recorder *r)
 	struct stixel_status status;
 
 	if (stixel_status(r->reader, &status, sizeof(status)) < 0 ||
-	    status.publisher != STIXEL_PUBLISHER_ABSENT || r->absence_told)
+	    status.publisher != STIXEL_PUBLISHER_ABSENT || r->absence_reported)
 		return;
-	r->absence_told = true;
+	r->absence_reported = true;
 	note(r, r->epoch ? "has ended: waiting for it to come back" : "is not running yet: waiting for it");
 }
 
