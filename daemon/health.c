@@ -58,7 +58,7 @@ static bool has_other_reason(const struct sx_health *h, struct sx_health_logged 
 	return true;
 }
 
-bool sx_health_is_news(const struct sx_health *h, struct sx_health_logged *t, int64_t now_ns)
+bool sx_health_has_changed(const struct sx_health *h, struct sx_health_logged *t, int64_t now_ns)
 {
 	if (h->state == t->state && !has_other_reason(h, t, now_ns))
 		return false;

@@ -77,7 +77,7 @@ bool sx_health_same_reason(const char *a, const char *b);
  * Returns true if the state differs from the logged one, or the reason has other words, and stores both. A
  * reason that alternates is reported three times, then once a minute.
  */
-bool sx_health_is_news(const struct sx_health *h, struct sx_health_logged *t, int64_t now_ns);
+bool sx_health_has_changed(const struct sx_health *h, struct sx_health_logged *t, int64_t now_ns);
 /* Takes a sample, then judges. Called once a tick. */
 void sx_health_update(struct sx_health *h, const struct sx_health_input *in);
 /* Discards the samples of the last ten seconds, which do not apply to the next ones. */

@@ -95,9 +95,10 @@ static void *build_contexts(void *builder)
 {
 	struct sx_live_builder *b = builder;
 
-	sx_must_be(!b->made);
+	sx_must_be(!b->new_contexts);
 	pthread_setname_np(pthread_self(), "contexts");
-	b->result = sx_contexts_create(&b->made, b->engine->backend, b->engine->device, &b->plan, &b->why);
+	b->result = sx_contexts_create(&b->new_contexts, b->engine->backend, b->engine->device, &b->plan,
+				       &b->why);
 	atomic_store_explicit(&b->built, true, memory_order_release);
 	sx_wake(b->main_fd);
 	return NULL;
@@ -129,7 +130,7 @@ static int live_end_build(struct sx_live_builder *b, bool lock_memory, struct sx
 	if (!atomic_load_explicit(&b->built, memory_order_acquire))
 		return 0;
 	pthread_join(b->thread, NULL);
-	sx_must_be(b->result < 0 || b->made);
+	sx_must_be(b->result < 0 || b->new_contexts);
 	if (b->result < 0) {
 		sx_errors_add(errors, "%s", b->why.text);
 		return b->result;
@@ -142,7 +143,7 @@ static int live_end_build(struct sx_live_builder *b, bool lock_memory, struct sx
 
 static int live_begin_tune(struct sx_live *l, struct sx_pipeline *p)
 {
-	sx_must_be(l->builder.made || !l->change.builds);
+	sx_must_be(l->builder.new_contexts || !l->change.builds);
 	if (!l->change.changes_controls)
 		return 1;
 	sx_camera_controls_set(&l->controls, &l->change.settings.source);
@@ -167,16 +168,16 @@ static int live_end_tune(const struct sx_camera_controls *t, struct sx_pipeline 
 
 static int live_begin_swap(struct sx_live *l, struct sx_pipeline *p)
 {
-	struct sx_contexts *made = l->builder.made;
+	struct sx_contexts *new_contexts = l->builder.new_contexts;
 
-	if (!made)
+	if (!new_contexts)
 		return 1;
-	sx_must(made->count, ==, p->newest->count);
+	sx_must(new_contexts->count, ==, p->newest->count);
 	/* The pipeline owns the contexts from here on, whatever happens next. */
-	p->newest = made;
-	sx_control_channel_give_contexts(&p->channel, made);
+	p->newest = new_contexts;
+	sx_control_channel_give_contexts(&p->channel, new_contexts);
 	sx_wake(p->mailbox.frame_fd);
-	l->builder.made = NULL;
+	l->builder.new_contexts = NULL;
 	l->step = SX_LIVE_SWAP;
 	return 0;
 }
@@ -214,7 +215,7 @@ static int live_end_swap(struct sx_live *l, struct sx_core *core, struct sx_imag
 	if (!old)
 		return 0;
 	sx_must_be(old != core->pipeline->newest);
-	sx_must_be(!l->builder.made);
+	sx_must_be(!l->builder.new_contexts);
 	note_swap(l, images, core->pipeline->newest->first);
 	sx_contexts_destroy(old);
 	malloc_trim(0); /* the arena of the builder thread would keep its largest size */
@@ -305,8 +306,8 @@ static void live_end(struct sx_run *run, int r, const struct sx_errors *errors)
 {
 	struct sx_live *l = &run->live;
 
-	sx_contexts_destroy(l->builder.made);
-	l->builder.made = NULL;
+	sx_contexts_destroy(l->builder.new_contexts);
+	l->builder.new_contexts = NULL;
 	if (r < 0 && l->change.from == SX_FROM_ROW_CORRECTION)
 		refuse_row_correction(l, &run->images.row_control, r, errors);
 	else if (r < 0)

@@ -88,7 +88,7 @@ static bool tell_state(struct sx_health_watch *w, struct sx_pipeline *p)
 {
 	const struct sx_health *h = &w->now;
 
-	if (!sx_health_is_news(h, &w->logged, sx_now_ns()))
+	if (!sx_health_has_changed(h, &w->logged, sx_now_ns()))
 		return false;
 	sx_must(h->state, <=, STIXEL_STATE_STOPPING);
 	log_state(h);

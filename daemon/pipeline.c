@@ -232,17 +232,17 @@ int sx_pipeline_start(struct sx_pipeline *p, struct sx_why *why)
 	int64_t now = sx_now_ns();
 	int r;
 
-	sx_must_be(!p->frame_runs && !p->capture_runs);
+	sx_must_be(!p->frame_running && !p->capture_running);
 	atomic_store(&p->c.telemetry->last_capture_ns, now);
 	atomic_store(&p->c.telemetry->in_flight_since_ns, 0);
 	r = sx_waker_start(&p->waker, p->ring, p->feeds.pair_publisher.ring);
 	if (r == 0) {
 		r = start_thread(&p->frame, "frame", sx_frame_thread, p);
-		p->frame_runs = r == 0;
+		p->frame_running = r == 0;
 	}
 	if (r == 0) {
 		r = start_thread(&p->capture, "capture", sx_capture_thread, p);
-		p->capture_runs = r == 0;
+		p->capture_running = r == 0;
 	}
 	if (r == 0)
 		return 0;
@@ -252,11 +252,11 @@ int sx_pipeline_start(struct sx_pipeline *p, struct sx_why *why)
 	return r;
 }
 
-static bool join_until(pthread_t thread, bool *runs, const struct timespec *until)
+static bool join_until(pthread_t thread, bool *running, const struct timespec *until)
 {
-	if (*runs && (until ? pthread_timedjoin_np(thread, NULL, until) : pthread_join(thread, NULL)) == 0)
-		*runs = false;
-	return !*runs;
+	if (*running && (until ? pthread_timedjoin_np(thread, NULL, until) : pthread_join(thread, NULL)) == 0)
+		*running = false;
+	return !*running;
 }
 
 bool sx_pipeline_join(struct sx_pipeline *p, int timeout_ms)
@@ -271,8 +271,8 @@ bool sx_pipeline_join(struct sx_pipeline *p, int timeout_ms)
 		until.tv_sec++;
 		until.tv_nsec -= SX_NS_PER_S;
 	}
-	return join_until(p->capture, &p->capture_runs, timeout_ms < 0 ? NULL : &until) &&
-	       join_until(p->frame, &p->frame_runs, timeout_ms < 0 ? NULL : &until);
+	return join_until(p->capture, &p->capture_running, timeout_ms < 0 ? NULL : &until) &&
+	       join_until(p->frame, &p->frame_running, timeout_ms < 0 ? NULL : &until);
 }
 
 /*
@@ -302,7 +302,7 @@ void sx_pipeline_destroy(struct sx_pipeline *p, struct sx_source **source)
 	if (!p)
 		return;
 	sx_waker_stop(&p->waker);
-	sx_must_be(!p->frame_runs && !p->capture_runs);
+	sx_must_be(!p->frame_running && !p->capture_running);
 	sx_ring_destroy(p->ring);
 	sx_stream_destroy(p->stream);
 	/* contexts first: a context that still computes reads the images of its pair */

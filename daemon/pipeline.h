@@ -90,7 +90,7 @@ struct sx_pipeline {
 	struct sx_contexts *newest; /* main's: the contexts that were handed over last */
 
 	pthread_t capture, frame;
-	bool capture_runs, frame_runs;
+	bool capture_running, frame_running;
 	/* capture thread; main owns source while the thread does not run */
 	struct sx_source *source;	 /* NULL: camera absent */
 	struct sx_camera_controls opens; /* settings to open the camera with when it comes back */

@@ -118,12 +118,12 @@ static int serve_status(struct sx_run_folder *f, struct sx_pages *pages)
 	struct sx_why why;
 	int fd = sx_service_listen_fd("status");
 
-	sx_must_be(!f->status_made);
+	sx_must_be(!f->status_created);
 	if (fd < 0) {
 		fd = sx_run_folder_listen(f, &why);
 		if (fd < 0)
 			return sx_run_refuse(SX_EXIT_CREATE, why.text);
-		f->status_made = true;
+		f->status_created = true;
 	}
 	f->stream_fd = sx_service_listen_fd("frames");
 	if (sx_pages_serve(pages, fd, &why) < 0)
@@ -221,7 +221,7 @@ static void take_down(struct sx_run *run)
 	sx_must(run->live.step, ==, SX_LIVE_IDLE);
 	sx_requests_close(&run->live.requests);
 	if (!sx_run_folder_holds(&run->folder)) {
-		run->folder.status_made = false;
+		run->folder.status_created = false;
 		if (core->pipeline && core->pipeline->stream)
 			sx_stream_disown(core->pipeline->stream);
 	}

@@ -42,12 +42,12 @@ void sx_run_tell_engine(struct sx_core *core)
 {
 	const char *volume = volume_of(core->pipeline->newest);
 	struct sx_report *report = sx_pages_edit(core->pages);
-	const bool news = strcmp(report->engine.volume, volume) != 0;
+	const bool changed = strcmp(report->engine.volume, volume) != 0;
 
 	snprintf(report->engine.volume, sizeof(report->engine.volume), "%s", volume);
 	sx_report_count(report, SX_METRIC_ENGINE_MEMORY,
 			(int64_t)core->engine.backend->memory(core->engine.device));
 	sx_pages_done(core->pages);
-	if (*volume && news)
+	if (*volume && changed)
 		sx_log(DAEMON, INFO, "%s", volume);
 }

@@ -87,14 +87,14 @@ static int waker_thread(struct sx_waker *g, struct sx_waker_thread *t, void *(*r
 {
 	int r;
 
-	sx_must_be(!t->runs && !t->made);
+	sx_must_be(!t->running && !t->created);
 	t->fd = eventfd(0, EFD_CLOEXEC);
-	t->made = t->fd >= 0;
-	if (!t->made)
+	t->created = t->fd >= 0;
+	if (!t->created)
 		return -errno;
 	r = sx_thread_start(&t->thread, run, g);
-	t->runs = r == 0;
-	if (t->runs)
+	t->running = r == 0;
+	if (t->running)
 		pthread_setname_np(t->thread, name);
 	return r;
 }
@@ -124,12 +124,12 @@ void sx_waker_stop(struct sx_waker *g)
 
 	atomic_store_explicit(&g->stop, true, memory_order_relaxed);
 	for (int i = 0; i < 2; i++) {
-		sx_must_be(threads[i]->made || !threads[i]->runs);
-		if (threads[i]->runs) {
+		sx_must_be(threads[i]->created || !threads[i]->running);
+		if (threads[i]->running) {
 			sx_wake(threads[i]->fd);
 			pthread_join(threads[i]->thread, NULL);
 		}
-		if (threads[i]->made)
+		if (threads[i]->created)
 			close(threads[i]->fd);
 		*threads[i] = (struct sx_waker_thread){0};
 	}

@@ -21,7 +21,7 @@
 
 struct sx_waker_thread {
 	int fd; /* eventfd: readers wait to be woken */
-	bool made, runs;
+	bool created, running;
 	pthread_t thread;
 };
 

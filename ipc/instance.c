@@ -40,7 +40,7 @@ int sx_instance_check(const char *name, struct sx_why *why)
 /* Creates every missing folder of path. Returns 1 if it created the last one. */
 static int make_folders(char *path)
 {
-	int made = 0;
+	int created = 0;
 
 	sx_must_or(return -EINVAL, path[0], !=, 0);
 	for (char *p = path + 1;; p++) {
@@ -49,14 +49,14 @@ static int make_folders(char *path)
 		if (c && c != '/')
 			continue;
 		*p = 0;
-		made = mkdir(path, 0755) == 0;
-		if (!made && errno != EEXIST && errno != EROFS && errno != EACCES)
+		created = mkdir(path, 0755) == 0;
+		if (!created && errno != EEXIST && errno != EROFS && errno != EACCES)
 			return -errno;
 		*p = c;
 		if (!c)
 			break;
 	}
-	return made;
+	return created;
 }
 
 static int ends_in(const char *path, const char *name)
@@ -96,20 +96,20 @@ static bool instance_folder(const char *name, char *dir, size_t bytes)
 int sx_runtime_dir(const char *name, char *dir, size_t dir_bytes, struct sx_why *why)
 {
 	struct stat st;
-	int made, r = sx_instance_check(name, why);
+	int created, r = sx_instance_check(name, why);
 
 	if (r < 0)
 		return r;
 	if (!instance_folder(name, dir, dir_bytes))
 		return sx_why_fail(-ENAMETOOLONG, why, "the path of the runtime folder is too long");
-	made = r = make_folders(dir);
+	created = r = make_folders(dir);
 	if (r >= 0 && stat(dir, &st) < 0)
 		r = -errno;
 	if (r >= 0 && !S_ISDIR(st.st_mode))
 		r = -ENOTDIR;
 	if (r >= 0 && access(dir, W_OK | X_OK) < 0)
 		r = -errno;
-	if (r < 0 && made > 0)
+	if (r < 0 && created > 0)
 		rmdir(dir);
 	if (r < 0)
 		return sx_why_fail(

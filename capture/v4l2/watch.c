@@ -36,7 +36,7 @@ bool sx_watch_rearm(int fd, const struct sx_source_params *p)
 {
 	const char *const paths[] = {"/dev/video", p->left, p->right};
 	_Alignas(struct inotify_event) char events[4096];
-	bool news = false;
+	bool changed = false;
 	ssize_t n;
 
 	if (fd < 0)
@@ -49,10 +49,10 @@ bool sx_watch_rearm(int fd, const struct sx_source_params *p)
 			const struct inotify_event *e = (const struct inotify_event *)(events + at);
 
 			/* events of folders; events of the device itself have no name */
-			news = news || e->len > 0;
+			changed = changed || e->len > 0;
 			at += (ssize_t)(sizeof(*e) + e->len);
 		}
-	return news;
+	return changed;
 }
 
 int sx_watch_open(const struct sx_source_params *p)

@@ -78,7 +78,7 @@ int sx_run_folder_hold(struct sx_run_folder *f, struct sx_status_server *server,
 		close(f->lock_fd);
 		f->lock_fd = fd;
 	}
-	if (!f->status_made || access(f->status_path, F_OK) == 0)
+	if (!f->status_created || access(f->status_path, F_OK) == 0)
 		return 0;
 	fd = sx_run_folder_listen(f, why);
 	if (fd < 0)
@@ -93,7 +93,7 @@ int sx_run_folder_hold(struct sx_run_folder *f, struct sx_status_server *server,
 
 void sx_run_folder_unlink_status(const struct sx_run_folder *f)
 {
-	if (f->status_made)
+	if (f->status_created)
 		unlink(f->status_path);
 }
 

@@ -17,9 +17,9 @@ struct sx_status_server; /* ipc/http/status.h */
 struct sx_run_folder {
 	const char *instance;
 	char dir[SX_RUN_PATH_BYTES], status_path[SX_RUN_PATH_BYTES], stream_path[SX_RUN_PATH_BYTES];
-	bool status_made; /* this process has made the socket at status_path and removes it */
-	int stream_fd;	  /* socket for frames from systemd, or -1 */
-	int lock_fd;	  /* -1: not locked */
+	bool status_created; /* this process has made the socket at status_path and removes it */
+	int stream_fd;	     /* socket for frames from systemd, or -1 */
+	int lock_fd;	     /* -1: not locked */
 };
 
 /* Makes the folder and locks it. Negative errno with a sentence. */

@@ -54,7 +54,7 @@ static int completion_start(struct sx_completion *c)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r)
 		return -r;
-	c->runs = true;
+	c->running = true;
 	pthread_setname_np(c->thread, "sx-cuda");
 	return 0;
 }
@@ -85,7 +85,7 @@ int sx_completion_init(struct sx_completion *c, const struct sx_device *d, bool 
 
 void sx_completion_finish(struct sx_completion *c)
 {
-	if (c->runs) {
+	if (c->running) {
 		atomic_store_explicit(&c->stop, true, memory_order_release);
 		sem_post(&c->submitted);
 		pthread_join(c->thread, NULL);

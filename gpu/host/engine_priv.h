@@ -38,7 +38,7 @@ struct sx_completion {
 	int64_t spin_ns, took_ns[SX_COMPLETION_FRAMES];
 	sem_t submitted;
 	pthread_t thread;
-	bool has_semaphore, runs;
+	bool has_semaphore, running;
 	atomic_bool stop;
 	int fd;
 	/* written by the thread before fd becomes readable; error and finished_ns before frame */

@@ -289,28 +289,28 @@ static void test_a_slow_engine_does_not_hang(void **state)
 	}
 }
 
-static void test_news(void **state)
+static void test_changes(void **state)
 {
 	struct sx_health h = {.state = STIXEL_STATE_DEGRADED, .reason = "11 of 20 were unreadable"};
 	struct sx_health_logged t = {0};
 	int told = 0;
 
-	assert_true(sx_health_is_news(&h, &t, NOW));
-	assert_false(sx_health_is_news(&h, &t, NOW));
+	assert_true(sx_health_has_changed(&h, &t, NOW));
+	assert_false(sx_health_has_changed(&h, &t, NOW));
 	memcpy(h.reason, "12 of 25 were unreadable", sizeof("12 of 25 were unreadable"));
-	assert_false(sx_health_is_news(&h, &t, NOW)); /* the same reason with other numbers */
+	assert_false(sx_health_has_changed(&h, &t, NOW)); /* the same reason with other numbers */
 	memcpy(h.reason, "left is dark", sizeof("left is dark"));
-	assert_true(sx_health_is_news(&h, &t, NOW)); /* at once */
+	assert_true(sx_health_has_changed(&h, &t, NOW)); /* at once */
 	/* the reason alternates for an hour, four times a second */
 	for (int i = 0; i < 4 * 3600; i++) {
 		memcpy(h.reason, i % 2 ? "left is dark " : "right is dark", sizeof("right is dark"));
-		told += sx_health_is_news(&h, &t, NOW + i * SX_HEALTH_TICK_NS);
+		told += sx_health_has_changed(&h, &t, NOW + i * SX_HEALTH_TICK_NS);
 	}
 	assert_in_range(told, 58, 63);
 	h.state = STIXEL_STATE_RUNNING;
 	h.reason[0] = 0;
-	assert_true(sx_health_is_news(&h, &t, NOW)); /* a new state is always news */
-	assert_false(sx_health_is_news(&h, &t, NOW));
+	assert_true(sx_health_has_changed(&h, &t, NOW)); /* a new state is always news */
+	assert_false(sx_health_has_changed(&h, &t, NOW));
 }
 
 static void test_same_reason(void **state)
@@ -602,7 +602,7 @@ int main(void)
 		cmocka_unit_test(test_an_engine_that_hangs_without_losses),
 		cmocka_unit_test(test_a_slow_engine_does_not_hang),
 		cmocka_unit_test(test_same_reason),
-		cmocka_unit_test(test_news),
+		cmocka_unit_test(test_changes),
 		cmocka_unit_test(test_loss_by_damage),
 		cmocka_unit_test(test_few_losses_of_a_cold_start),
 		cmocka_unit_test(test_loss_for_want_of_maps),

@@ -25,7 +25,7 @@ int ctl_absent(const struct ctl *c)
 	ctl_found_names(all, count, names, sizeof(names));
 	for (size_t i = 0; i < count; i++) {
 		/* the status socket of a daemon exists before its ring */
-		if (all[i].runs && strcmp(all[i].name, c->instance) == 0)
+		if (all[i].running && strcmp(all[i].name, c->instance) == 0)
 			snprintf(state, sizeof(state), "%s", all[i].state);
 	}
 	free(all);
@@ -54,7 +54,7 @@ static const struct ctl_found *runs_with(const struct ctl_found *all, size_t cou
 	if (!file || stat(file, &wanted) < 0)
 		return NULL;
 	for (size_t i = 0; i < count; i++) {
-		if (!all[i].runs || !*all[i].file || stat(all[i].file, &st) < 0 ||
+		if (!all[i].running || !*all[i].file || stat(all[i].file, &st) < 0 ||
 		    st.st_dev != wanted.st_dev || st.st_ino != wanted.st_ino)
 			continue;
 		if (found)
@@ -86,12 +86,12 @@ int ctl_choose(const struct ctl *c, const char **how, char *name, size_t bytes)
 
 	*how = found ? "which runs with that file" : NULL;
 	for (size_t i = 0; i < count && !found; i++)
-		if (all[i].runs && strcmp(all[i].name, CTL_DEFAULT) == 0)
+		if (all[i].running && strcmp(all[i].name, CTL_DEFAULT) == 0)
 			found = &all[i];
 	for (size_t i = 0; i < count && !found; i++)
-		running += all[i].runs;
+		running += all[i].running;
 	for (size_t i = 0; i < count && running == 1; i++)
-		if (all[i].runs) {
+		if (all[i].running) {
 			found = &all[i];
 			*how = "the only one that runs";
 		}

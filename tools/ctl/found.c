@@ -71,7 +71,7 @@ static void take_answer(struct ctl_found *f, json_t *j)
 {
 	json_t *fps = sx_answer_find(j, "fps.last_1s");
 
-	f->runs = true;
+	f->running = true;
 	f->kind = json_is_true(json_object_get(j, "replay")) ? CTL_FOUND_REPLAY : CTL_FOUND_DAEMON;
 	snprintf(f->state, sizeof(f->state), "%s", sx_answer_text(j, "state"));
 	snprintf(f->version, sizeof(f->version), "%s", sx_answer_text(j, "version"));
@@ -97,7 +97,7 @@ static bool take_ring(struct ctl_found *f, int status)
 		json_decref(j);
 		if (!ctl_ring_lives(&ring)) {
 			f->kind = CTL_FOUND_LEFTOVER;
-			f->runs = false;
+			f->running = false;
 			f->fps = (double)NAN;
 		}
 		return true;
@@ -110,7 +110,7 @@ static bool take_ring(struct ctl_found *f, int status)
 		snprintf(f->state, sizeof(f->state), "no answer");
 	else
 		return false;
-	f->runs = strcmp(f->state, "no answer") == 0;
+	f->running = strcmp(f->state, "no answer") == 0;
 	return true;
 }
 
@@ -156,7 +156,7 @@ void ctl_found_names(const struct ctl_found *all, size_t count, char *to, size_t
 
 	snprintf(to, bytes, "none");
 	for (size_t i = 0; i < count; i++) {
-		if (!all[i].runs)
+		if (!all[i].running)
 			continue;
 		if (used + strlen(all[i].name) + 8 > bytes) {
 			snprintf(to + used, bytes - used, ", ...");

@@ -45,12 +45,12 @@ static void list_table(const struct ctl_found *all, size_t count)
 static void add_bridge(json_t *list, json_t *bridge)
 {
 	json_t *version = json_object_get(bridge, "version"), *pid = json_object_get(bridge, "pid");
-	const bool runs = json_object_get(bridge, "sinks");
+	const bool running = json_object_get(bridge, "sinks");
 
 	json_array_append_new(list, json_pack("{s:O, s:s, s:b, s:s, s:n, s:O?, s:O?, s:O}", "instance",
 					      json_object_get(bridge, "bridge"), "kind", "bridge", "runs",
-					      runs, "state", runs ? "running" : "no answer", "fps", "pid",
-					      pid, "version", version, "bridge", bridge));
+					      running, "state", running ? "running" : "no answer", "fps",
+					      "pid", pid, "version", version, "bridge", bridge));
 }
 
 static int list_json(const struct ctl_found *all, size_t count, const json_t *bridges)
@@ -65,7 +65,7 @@ static int list_json(const struct ctl_found *all, size_t count, const json_t *br
 		json_array_append_new(
 			list,
 			json_pack("{s:s, s:s, s:b, s:s, s:o, s:o, s:s?, s:s*}", "instance", f->name, "kind",
-				  ctl_found_kind_name(f->kind), "runs", f->runs, "state", f->state, "fps",
+				  ctl_found_kind_name(f->kind), "runs", f->running, "state", f->state, "fps",
 				  isfinite(f->fps) ? json_real(f->fps) : json_null(), "pid",
 				  f->pid > 0 ? json_integer(f->pid) : json_null(), "version",
 				  *f->version ? f->version : NULL, "layout", *f->layout ? f->layout : NULL));

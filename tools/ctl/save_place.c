@@ -332,11 +332,11 @@ int save_place_make(struct save_place *p)
 	if (p->folder >= 0)
 		return 0;
 	if (mkdirat(p->parent, p->folder_name, 0755) == 0)
-		p->made = true;
+		p->created = true;
 	else if (errno != EEXIST)
 		return -errno;
 	/* independent of the umask, because the daemon is another user and must enter the folder */
-	if (p->made && fchmodat(p->parent, p->folder_name, 0755, 0) < 0)
+	if (p->created && fchmodat(p->parent, p->folder_name, 0755, 0) < 0)
 		return -errno;
 	return hold_folder(p) ? -EPERM : p->folder < 0 ? -ENOENT : 0;
 }
@@ -348,9 +348,9 @@ void save_place_held_path(const struct save_place *p, char *path, int bytes)
 
 void save_place_unmake(struct save_place *p)
 {
-	if (p->made)
+	if (p->created)
 		unlinkat(p->parent, p->folder_name, AT_REMOVEDIR);
-	p->made = false;
+	p->created = false;
 }
 
 void save_place_close(struct save_place *p)

@@ -19,7 +19,7 @@ struct save_place {
 	char folder_name[NAME_MAX + 1],
 		name[NAME_MAX + 1]; /* of the folder in parent, of the file in folder */
 	int parent, folder;	    /* descriptors; -1: none, or folder does not exist yet */
-	bool made;		    /* folder was made by save_place_make() */
+	bool created;		    /* folder was made by save_place_make() */
 };
 
 /*

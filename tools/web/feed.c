@@ -152,7 +152,7 @@ static void feed_tell(struct web_feed *feed, struct stixel_reader *reader, int e
 	struct stixel_status s = {0};
 	struct web_notice *n = &feed->notice;
 	char why[WEB_READER_WHY_BYTES];
-	bool news;
+	bool changed;
 
 	if (reader)
 		stixel_status(reader, &s, sizeof(s));
@@ -161,7 +161,8 @@ static void feed_tell(struct web_feed *feed, struct stixel_reader *reader, int e
 		s.publisher = how_it_ended(feed);
 	web_reader_why(feed->instance, error, why);
 	pthread_mutex_lock(&feed->all->lock);
-	news = n->error != error || n->publisher != s.publisher || n->state != s.state || n->epoch != s.epoch;
+	changed = n->error != error || n->publisher != s.publisher || n->state != s.state ||
+		  n->epoch != s.epoch;
 	n->error = error;
 	memcpy(n->error_text, why, sizeof(n->error_text));
 	n->publisher = s.publisher;
@@ -170,7 +171,7 @@ static void feed_tell(struct web_feed *feed, struct stixel_reader *reader, int e
 	n->head = s.head;
 	memcpy(n->version_text, s.version, sizeof(n->version_text));
 	n->heartbeat_age_ns = reader ? s.heartbeat_age_ns : INT64_MAX;
-	if (news || !n->version) {
+	if (changed || !n->version) {
 		n->version++;
 		wake(feed);
 	}

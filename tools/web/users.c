@@ -19,11 +19,11 @@
 static bool compute(const char *hash, const char *password, char *ret, size_t ret_bytes)
 {
 	struct crypt_data *data = calloc(1, sizeof(*data));
-	const char *made = data ? crypt_r(password, hash, data) : NULL;
-	const bool done = made && made[0] != '*';
+	const char *computed = data ? crypt_r(password, hash, data) : NULL;
+	const bool done = computed && computed[0] != '*';
 
 	if (done)
-		snprintf(ret, ret_bytes, "%s", made);
+		snprintf(ret, ret_bytes, "%s", computed);
 	if (data)
 		explicit_bzero(data, sizeof(*data));
 	free(data);
@@ -32,11 +32,11 @@ static bool compute(const char *hash, const char *password, char *ret, size_t re
 
 bool web_password_matches(const char *hash, const char *password)
 {
-	char made[WEB_HASH_BYTES] = "";
+	char computed[WEB_HASH_BYTES] = "";
 	const size_t n = strlen(hash);
 
-	return compute(hash, password, made, sizeof(made)) && strlen(made) == n &&
-	       gnutls_memcmp(made, hash, n) == 0;
+	return compute(hash, password, computed, sizeof(computed)) && strlen(computed) == n &&
+	       gnutls_memcmp(computed, hash, n) == 0;
 }
 
 /*
@@ -56,10 +56,10 @@ static bool is_strong(const char *hash)
 /* Returns true if the hash is complete and of a strong kind. */
 static bool hash_is_sound(const char *hash)
 {
-	char made[WEB_HASH_BYTES] = "";
+	char computed[WEB_HASH_BYTES] = "";
 
 	return is_strong(hash) && crypt_checksalt(hash) == CRYPT_SALT_OK &&
-	       compute(hash, "", made, sizeof(made)) && strlen(made) == strlen(hash);
+	       compute(hash, "", computed, sizeof(computed)) && strlen(computed) == strlen(hash);
 }
 
 /* Adds the user of a line. Returns NULL, or the error in the line. */

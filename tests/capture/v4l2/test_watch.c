@@ -68,7 +68,7 @@ static bool woken(const struct fixture *f)
 }
 
 /* Checks that the event asks for another attempt and is then cleared. */
-static void expect_news(const struct fixture *f)
+static void expect_change(const struct fixture *f)
 {
 	assert_true(woken(f));
 	assert_true(sx_watch_rearm(f->fd, &f->p));
@@ -89,17 +89,17 @@ static void test_names(void **state)
 	const struct fixture *f = *state;
 	assert_false(woken(f));
 	touch(f->right);
-	expect_news(f);
+	expect_change(f);
 	assert_int_equal(chmod(f->right, 0660), 0); /* as udev does */
-	expect_news(f);
+	expect_change(f);
 	assert_int_equal(rename(f->right, "dev/other"), 0);
-	expect_news(f);
+	expect_change(f);
 	assert_int_equal(rename("dev/other", f->right), 0); /* links are moved into place */
-	expect_news(f);
+	expect_change(f);
 	assert_int_equal(unlink(f->right), 0);
-	expect_news(f);
+	expect_change(f);
 	assert_int_equal(symlink("/dev/null", f->right), 0);
-	expect_news(f);
+	expect_change(f);
 }
 
 /* /dev/v4l/by-path is created with the first camera. */
@@ -109,16 +109,16 @@ static void test_folder_that_comes(void **state)
 	const char *folder = "dev/by-path";
 
 	assert_int_equal(mkdir(folder, 0700), 0);
-	expect_news(f);
+	expect_change(f);
 	touch(f->left);
-	expect_news(f);
+	expect_change(f);
 	assert_int_equal(unlink(f->left), 0);
 	assert_int_equal(rmdir(folder), 0);
-	expect_news(f);
+	expect_change(f);
 	assert_int_equal(mkdir(folder, 0700), 0);
-	expect_news(f);
+	expect_change(f);
 	touch(f->left);
-	expect_news(f);
+	expect_change(f);
 }
 
 /*
@@ -130,7 +130,7 @@ static void test_device_in_use(void **state)
 	const struct fixture *f = *state;
 
 	touch(f->right);
-	expect_news(f);
+	expect_change(f);
 	touch(f->right);
 	assert_true(woken(f));
 	assert_false(sx_watch_rearm(f->fd, &f->p));
@@ -155,7 +155,7 @@ static void test_many(void **state)
 		touch(name);
 	}
 	touch(f->right);
-	expect_news(f);
+	expect_change(f);
 }
 
 static void test_nothing_to_watch(void **state)
