@@ -47,7 +47,7 @@ static int damaged(struct sx_recording *r, const char *why)
 		r->bad_at = r->state.offset;
 		r->bad_why = why;
 	}
-	if (before && r->seekable && sx_affordable(r, 0, r->state.offset - before))
+	if (before && r->seekable && sx_recording_can_afford(r, 0, r->state.offset - before))
 		return go_back(r, before);
 	sx_window_pass(r, 1);
 	return 0;
@@ -141,7 +141,7 @@ static int take_chunk(struct sx_recording *r, uint64_t bytes, struct sx_record *
 	sx_must(r->chunk_bytes, ==, 0);
 	if (beyond || bytes > CHUNK_MAX)
 		return damaged(r, beyond ? cut : bad_head);
-	if (!known && !sx_affordable(r, end, 0))
+	if (!known && !sx_recording_can_afford(r, end, 0))
 		return damaged(r, bad_head);
 	have = sx_window_need(r, SX_MCAP_HEAD_BYTES + bytes);
 	if (have < 0)
@@ -154,7 +154,7 @@ static int take_chunk(struct sx_recording *r, uint64_t bytes, struct sx_record *
 	if (!known && !sx_affords_expansion(r, plain))
 		return damaged(r, vain);
 	if (!known)
-		sx_spend(r, end, plain);
+		sx_recording_spend(r, end, plain);
 	r->looked_at = r->state.offset;
 	e = sx_content_records(r, &c, &records);
 	if (e < 0)
@@ -391,7 +391,7 @@ static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct 
 	sx_must_be(rec.op != SX_MCAP_CHUNK && !r->lost);
 	if (!length_good(rec) || beyond_the_end(r, rec.bytes))
 		return damaged(r, length_good(rec) ? cut : bad_head);
-	if (!sx_affordable(r, at + SX_MCAP_HEAD_BYTES + rec.bytes, 0))
+	if (!sx_recording_can_afford(r, at + SX_MCAP_HEAD_BYTES + rec.bytes, 0))
 		return damaged(r, bad_head);
 	if (whole) /* a footer needs the magic behind it, too */
 		n = sx_window_need(r, SX_MCAP_HEAD_BYTES + rec.bytes +
@@ -407,7 +407,7 @@ static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct 
 	if (r->bad_why)
 		return tell_damage(r, record);
 	if (r->seekable)
-		sx_spend(r, at + SX_MCAP_HEAD_BYTES + rec.bytes, 0);
+		sx_recording_spend(r, at + SX_MCAP_HEAD_BYTES + rec.bytes, 0);
 	r->before_at = !r->seekable || length_sure(r, rec) ? 0 : at;
 	r->after_chunk = rec.op == SX_MCAP_MESSAGE_INDEX;
 	if (whole)
@@ -486,7 +486,7 @@ int sx_recording_next(struct sx_recording *r, struct sx_record *record)
 	int e;
 
 	do {
-		e = sx_ask(r, STEP);
+		e = sx_recording_request(r, STEP);
 		if (e == 0)
 			e = step(r, record);
 	} while (e == 0);

@@ -38,7 +38,7 @@ static uint64_t most(const struct sx_recording *r, uint64_t bytes, uint64_t time
 	return times * (r->state.offset + bytes) + CHUNK_MAX + r->given;
 }
 
-bool sx_affordable(const struct sx_recording *r, uint64_t end, uint64_t bytes)
+bool sx_recording_can_afford(const struct sx_recording *r, uint64_t end, uint64_t bytes)
 {
 	return r->vain + again(r, end) + bytes <= most(r, 0, VAIN);
 }
@@ -53,7 +53,7 @@ bool sx_affords_record(const struct sx_recording *r, uint64_t bytes)
 	return r->vain + VAIN_RECORD <= most(r, bytes, VAIN);
 }
 
-void sx_spend(struct sx_recording *r, uint64_t end, uint64_t plain_bytes)
+void sx_recording_spend(struct sx_recording *r, uint64_t end, uint64_t plain_bytes)
 {
 	sx_must(end, >=, r->state.offset);
 	r->vain += again(r, end);
@@ -63,7 +63,7 @@ void sx_spend(struct sx_recording *r, uint64_t end, uint64_t plain_bytes)
 		r->checked_to = end;
 }
 
-int sx_ask(struct sx_recording *r, uint64_t work_bytes)
+int sx_recording_request(struct sx_recording *r, uint64_t work_bytes)
 {
 	r->unasked += work_bytes;
 	if (!r->wait || r->unasked < ASK_AFTER)

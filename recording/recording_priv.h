@@ -52,7 +52,7 @@ struct sx_recording {
 	uint64_t bad_at;
 	const char *bad_why;
 	uint64_t bad_before_at; /* start of the damage if a chunk is found; 0: bad_at is the start */
-	/* work that may be in vain: sx_affordable() */
+	/* work that may be in vain: sx_recording_can_afford() */
 	uint64_t checked_to; /* bytes up to this offset were scanned */
 	uint64_t looked_at;  /* offset of the chunk scanned last, which is not charged again */
 	uint64_t vain;	     /* charged bytes: scanned again, and records in chunks */
@@ -85,18 +85,18 @@ struct sx_recording {
  * expands to far more than its size. The budget limits the work in proportion to the size of the file.
  * Uncompressed chunks that do not overlap cost nothing.
  */
-bool sx_affordable(const struct sx_recording *r, uint64_t end, uint64_t bytes);
+bool sx_recording_can_afford(const struct sx_recording *r, uint64_t end, uint64_t bytes);
 /* Returns whether the budget allows a chunk that expands to plain_bytes. */
 bool sx_affords_expansion(const struct sx_recording *r, uint64_t plain_bytes);
 /* Charges the budget with the scan of bytes [offset, end) and the expansion to plain_bytes. */
-void sx_spend(struct sx_recording *r, uint64_t end, uint64_t plain_bytes);
+void sx_recording_spend(struct sx_recording *r, uint64_t end, uint64_t plain_bytes);
 /* Returns whether the budget allows one more record of a chunk that has `bytes` in the file. */
 bool sx_affords_record(const struct sx_recording *r, uint64_t bytes);
 /*
  * Counts work_bytes, and calls r->wait after every few megabytes to learn whether to stop. Returns 0 or the
  * error of r->wait.
  */
-int sx_ask(struct sx_recording *r, uint64_t work_bytes);
+int sx_recording_request(struct sx_recording *r, uint64_t work_bytes);
 
 /* ---- recording_window.c ---- */
 

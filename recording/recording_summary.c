@@ -28,7 +28,7 @@ static uint8_t *read_at(struct sx_recording *r, uint64_t at, uint64_t bytes)
 	while (to && n < bytes) {
 		const uint64_t left = bytes - n;
 
-		more = sx_ask(r, left < READ_MAX ? left : READ_MAX) < 0
+		more = sx_recording_request(r, left < READ_MAX ? left : READ_MAX) < 0
 			       ? 0
 			       : pread(r->fd, to + n, left < READ_MAX ? left : READ_MAX, (off_t)(at + n));
 		if (more <= 0) {
@@ -202,7 +202,7 @@ static bool read_chunk(struct sx_recording *r, uint64_t at, uint8_t **content, s
 		rec = sx_mcap_head(head);
 	free(head);
 	*content = NULL;
-	if (rec.op == SX_MCAP_CHUNK && rec.bytes <= CHUNK_MAX && sx_affordable(r, 0, rec.bytes)) {
+	if (rec.op == SX_MCAP_CHUNK && rec.bytes <= CHUNK_MAX && sx_recording_can_afford(r, 0, rec.bytes)) {
 		r->vain += rec.bytes; /* the reader will read it again */
 		*content = read_at(r, at + SX_MCAP_HEAD_BYTES, rec.bytes);
 	}
