@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/histogram.h"
+#include "base/statistics/histogram.h"
 #include "ipc/metrics.h"
 #include "ipc/text.h"
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/contract.h"
-#include "base/quantile.h"
+#include "base/statistics/quantile.h"
 
 #define DEGREES (180 / M_PI)
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "base/contract.h"
-#include "base/quantile.h"
+#include "base/statistics/quantile.h"
 
 enum { FEW = 8, USUAL_FROM = 40, USUAL_OVER = 240, USUAL_SLOWER = 10 }; /* numbers of samples */
 

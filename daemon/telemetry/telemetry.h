@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/histogram.h"
-#include "base/rate.h"
+#include "base/statistics/histogram.h"
+#include "base/statistics/rate.h"
 #include "capture/source.h"
 #include "daemon/telemetry/image_stats.h"
 #include "ipc/feed/feed.h"

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "base/histogram.h"
+#include "base/statistics/histogram.h"
 
 static uint64_t random_state = 88172645463325252u;
 

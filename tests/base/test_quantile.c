@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/quantile.h"
+#include "base/statistics/quantile.h"
 
 #define MOST 300
 

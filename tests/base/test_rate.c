@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "base/rate.h"
+#include "base/statistics/rate.h"
 
 static void rate_of_steady_frames_is_steady(void **state)
 {

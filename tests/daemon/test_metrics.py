@@ -67,7 +67,7 @@ SHOWN = {
 
 
 def rank(values, permille):
-    """Returns the value of rank ceil(n * permille / 1000), as base/histogram.h defines it."""
+    """Returns the value of rank ceil(n * permille / 1000), as base/statistics/histogram.h defines it."""
     return sorted(values)[max(1, math.ceil(len(values) * permille / 1000)) - 1]
 
 

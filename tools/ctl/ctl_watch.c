@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/histogram.h"
+#include "base/statistics/histogram.h"
 #include "stixel.h"
 #include "tools/ctl/ctl.h"
 

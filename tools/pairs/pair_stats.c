@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/quantile.h"
+#include "base/statistics/quantile.h"
 #include "stages/diagnostics/diagnostics.h"
 #include "tools/pairs/fit.h"
 #include "tools/pairs/match.h"

@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/quantile.h"
+#include "base/statistics/quantile.h"
 #include "engines/select.h"
 #include "stixel.h"
 #include "tools/common/instances.h"

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/histogram.h"
+#include "base/statistics/histogram.h"
 #include "base/why.h"
 #include "stixel.h"
 #include "tools/ctl/ctl.h"

@@ -7,8 +7,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_BASE_RATE_H
-#define SX_BASE_RATE_H
+#ifndef SX_BASE_STATISTICS_RATE_H
+#define SX_BASE_STATISTICS_RATE_H
 
 #include <stdatomic.h>
 #include <stdint.h>

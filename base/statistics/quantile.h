@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_BASE_QUANTILE_H
-#define SX_BASE_QUANTILE_H
+#ifndef SX_BASE_STATISTICS_QUANTILE_H
+#define SX_BASE_STATISTICS_QUANTILE_H
 
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/clock.h"
-#include "base/rate.h"
+#include "base/statistics/rate.h"
 
 void sx_rate_add(struct sx_rate *r, int64_t now_ns)
 {

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "base/histogram.h"
+#include "base/statistics/histogram.h"
 
 #define SUB (1 << SX_HISTOGRAM_BITS)
 

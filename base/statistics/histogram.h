@@ -10,8 +10,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_BASE_HISTOGRAM_H
-#define SX_BASE_HISTOGRAM_H
+#ifndef SX_BASE_STATISTICS_HISTOGRAM_H
+#define SX_BASE_STATISTICS_HISTOGRAM_H
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "base/quantile.h"
+#include "base/statistics/quantile.h"
 
 static void swap(double *a, double *b)
 {
