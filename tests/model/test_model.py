@@ -80,7 +80,7 @@ def operations(program, lines):
     for place in sorted(names, key=lambda place: (names[place], place)):
         which[names[place][:2]].append(place)
     return {names[place][:2] + (which[names[place][:2]].index(place) + 1, before, after): scenarios
-            for (place, before, after), scenarios in found.pairs() if not names[place][0].startswith("tests/")}
+            for (place, before, after), scenarios in found.items() if not names[place][0].startswith("tests/")}
 
 
 def judge(program, lines):
@@ -94,7 +94,7 @@ def judge(program, lines):
     if not any(SCENARIO.match(line) for line in lines) or not any(line.startswith("litmus") for line in lines):
         wrong.append("no scenario was run")
     found = operations(program, lines)
-    for operation, scenarios in sorted(found.pairs()):
+    for operation, scenarios in sorted(found.items()):
         if not scenarios and operation not in NOT_NEEDED:
             wrong.append("%s, %s, ordered operation %d, weakened from %s to %s: no scenario notices" % operation)
         if scenarios and operation in NOT_NEEDED:
