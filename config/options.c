@@ -241,8 +241,8 @@ const struct sx_option sx_options[] = {
 	     "checks (docs/use/cameras.md)"),
 
 	TEXT("camera", "calibration", calibration, "", CALIBRATION,
-	     "file of OpenCV, ROS, Kalibr, EuRoC, ZED, KITTI, Middlebury, or text fx .. "
-	     "baseline_m; two files: LEFT,RIGHT"),
+	     "file of OpenCV, ROS, Kalibr, EuRoC, ORB-SLAM, VINS, ZED, KITTI, Middlebury, "
+	     "or text; two files: LEFT,RIGHT"),
 	CHOICE("camera", "rectify", rectification.choice, enum sx_rectify_choice, rectifies, "auto",
 	       CALIBRATION,
 	       "whether to rectify the images; auto: if the calibration file says that they "

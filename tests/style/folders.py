@@ -13,7 +13,8 @@ FILES_MAX = 32  # number of files directly in a folder, without meson.build
 # itself and include/.
 FOLDERS = [
     ("include", "the installed header: record, frame, ring layout, client library", []),
-    ("base", "image view, pair, clock, log, sentences about failures, queues, runtime directories, statistics; libc only", []),
+    ("base",
+     "image view, pair, clock, log, sentences about failures, queues, runtime directories, statistics; libc only", []),
     ("stages", "the contract of an engine, checks of parameters, and the reference engine, which calls every stage",
      ["base", "stages/*"]),
     ("stages/params", "parameters of every stage, and the values of those that are left open", ["base"]),
@@ -67,7 +68,7 @@ FOLDERS = [
     ("config", "the option table and everything made from it: parser, help, man page",
      ["base", "stages", "stages/params", "capture", "power", "config/text", "config/calibration"]),
     ("config/calibration",
-     "calibration files of OpenCV, ROS, Kalibr, EuRoC, ZED, KITTI, Middlebury: cameras, raw or rectified",
+     "calibration files of OpenCV, ROS, Kalibr, EuRoC, ORB-SLAM, VINS, ZED, KITTI, Middlebury: raw or rectified",
      ["base", "stages", "stages/rectify", "config/text"]),
     ("config/text", "files read whole, numbers and words as people write them", ["base"]),
     ("config/cli", "command lines as tables: parser, help, man page, completion",
