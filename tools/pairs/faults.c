@@ -175,7 +175,8 @@ static void find_rows(struct list *l, const struct sx_pair_stats *f)
 	say_parts(f, parts, sizeof(parts));
 	if (bent)
 		find(l, SX_PAIR_ROW_ERROR,
-		     "if images are raw, calibrate (stixel-calibrate) and set camera.calibration; else calibrate again",
+		     "if images are raw, calibrate (stixel-calibrate) and set camera.calibration; else put away a "
+		     "checkerboard or another repeating pattern, look again, and then calibrate again",
 		     "rows are out of line, and bent: the right image is %s, in places %.1f px more or less",
 		     parts, f->bent);
 	else if (f->off >= ROW_ERROR_PX)

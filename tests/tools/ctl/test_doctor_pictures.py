@@ -167,7 +167,7 @@ class Pictures(unittest.TestCase):
         self.assertEqual(more, [])
         self.assertEqual(found[0], "warning")
         self.assertRegex(found[1], "^rows are out of line, and bent: the right image is .* turned by 0")
-        self.assertRegex(found[2], "^if images are raw, calibrate .* camera.calibration")
+        self.assertRegex(found[2], "^if images are raw, calibrate .* camera.calibration; else put away a checkerboard")
 
     def test_without_right_images(self):
         """Doctor knows only the status if there are no right images. It says so, and how to learn more."""
