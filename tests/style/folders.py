@@ -33,7 +33,7 @@ FOLDERS = [
     ("cpu/vec", "vectors of each instruction set under the same names", ["base"]),
     ("predict", "how long a frame would take on a board without measurements; stored or checkpoint path costs",
      ["base", "stages", "stages/stereo", "stages/stixels"]),
-    ("gpu", "what all rooms of the CUDA engine share: contracts of its stages, device memory, warp primitives",
+    ("gpu", "what all folders of the CUDA engine share: contracts of its stages, device memory, warp primitives",
      ["base", "stages/*"]),
     ("gpu/host", "the engine's host side in plain C: contexts, the captured graph, input, taps",
      ["base", "stages/*", "predict", "gpu", "gpu/ingest", "gpu/stereo", "gpu/diagnostics", "gpu/stixels", "gpu/fastdt",
@@ -82,7 +82,7 @@ FOLDERS = [
      ["base", "stages/*", "capture", "config", "ipc", "ipc/feed", "daemon/channels", "daemon/telemetry"]),
     ("daemon/instance", "the instance's folder below /run with lock and sockets; the service manager",
      ["base", "ipc", "ipc/http"]),
-    ("daemon/row_error", "row corrections: which one the images ask for, what it is of a rig",
+    ("daemon/row_error", "row corrections: which one the images need, and the rig with it",
      ["base", "stages/*", "daemon/telemetry"]),
     ("daemon/telemetry", "what the daemon counts and measures, and what images say of the cameras",
      ["base", "stages/*", "capture", "ipc", "ipc/feed"]),
@@ -117,7 +117,7 @@ FOLDERS = [
     ("systemd", "unit, status socket, user, camera names, drop-ins, example configuration; no program", []),
     ("packaging", "Debian packages, and what cross builds need; tools/package makes them", []),
     ("docs", "this documentation, man pages, examples", []),
-    ("tests", "checks, tests, makers of data; a room for each folder above", ["*"]),
+    ("tests", "checks, tests, makers of data; a folder for each folder above", ["*"]),
 ]
 ROWS = {name: (line, may) for name, line, may in FOLDERS}
 BEGIN, END = "<!-- folders: made by tests/style/folders.py -->\n", "<!-- end of folders -->\n"
