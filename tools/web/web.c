@@ -265,11 +265,11 @@ static void read_again(const struct web_options *o)
 
 	if (read_passwords(o, &why) < 0) {
 		all = false;
-		sx_log(TOOLS, WARNING, "%s; what was read before stays", why.text);
+		sx_log(TOOLS, WARNING, "%s; what was read before stays in use", why.text);
 	}
 	if (read_certificate(o, &why) < 0) {
 		all = false;
-		sx_log(TOOLS, WARNING, "%s; what was read before stays", why.text);
+		sx_log(TOOLS, WARNING, "%s; what was read before stays in use", why.text);
 	}
 	if (all)
 		sx_log(TOOLS, NOTICE, "files of passwords and certificates were read again");
