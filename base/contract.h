@@ -37,13 +37,13 @@
  */
 void sx_contract_broken(const char *file, int line, const char *what, long long a, long long b)
 	__attribute__((noreturn, cold, noinline));
-/* The same for a condition without values. */
+/* Logs a broken contract that has no values and ends the process, as sx_contract_broken() does. */
 void sx_contract_broken_state(const char *file, int line, const char *what)
 	__attribute__((noreturn, cold, noinline));
 
 /*
- * The compiler still sees the operands with SX_CONTRACT_NONE, but no check runs. Use it to measure the cost of
- * contracts.
+ * The compiler still sees the operands with SX_CONTRACT_NONE, but no check runs. Use it to measure the cost
+ * of contracts.
  */
 #ifdef SX_CONTRACT_NONE
 #define SX_CONTRACT_HOLDS(holds) (1 || (holds))

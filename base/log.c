@@ -184,7 +184,7 @@ void sx_log_last(enum sx_log_topic topic, const char *text)
 {
 	char line[SX_LOG_TEXT_BYTES + 32];
 	struct pollfd out = {.fd = atomic_load_explicit(&output_fd, memory_order_relaxed), .events = POLLOUT};
-	/* the format of log_put() */
+	/* the same format as log_put() writes */
 	const char *const parts[] = {atomic_load_explicit(&to_journal, memory_order_relaxed) > 0 ? "<3>"
 												 : "error ",
 				     topic_names[topic], ": ", text, "\n"};
@@ -252,7 +252,7 @@ int sx_log_realtime_begin(void)
 
 		if (!atomic_compare_exchange_strong(&rings[i].state, &expected, RING_OPENING))
 			continue;
-		if (!rings[i].queue.slots) /* a later owner keeps queue and indices */
+		if (!rings[i].queue.slots) /* a ring that had an owner keeps its queue and indices */
 			sx_spsc_init(&rings[i].queue, rings[i].lines, sizeof(struct line), RING_LINES);
 		atomic_store(&rings[i].state, RING_TAKEN);
 		own_ring = &rings[i];

@@ -19,8 +19,9 @@ bool sx_utf8_valid(const char *text, size_t bytes);
  */
 uint32_t sx_unprintable(const char *text);
 /*
- * Replaces each such code point by '?', in place. If the text is not UTF-8, also replaces each byte above
- * 0x7e. If the text was cut within its last character, removes that incomplete character.
+ * Replaces each code point that sx_unprintable() would find by '?', in place. If the text is not UTF-8, also
+ * replaces each byte above 0x7e. If the text was cut within its last character, removes that incomplete
+ * character.
  */
 void sx_make_printable(char *text);
 

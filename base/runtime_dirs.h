@@ -38,13 +38,17 @@ enum sx_runtime_dir {
 };
 
 /*
- * Writes the path of a runtime directory. The folders of instances lie in it. False, and folder is empty: the
- * directory does not exist here. Either the variable is not set, is not an absolute path or must not be
- * trusted (set-user-ID, file capabilities), or folder has too few bytes. The function does not check the
- * disk: the folder need not exist. Any thread, while no thread changes the environment.
+ * Writes the path of the daemon's folder in the runtime directory `place`. The folders of instances lie in
+ * it. False, and folder is empty: the directory does not exist here. Either the variable is not set, is not
+ * an absolute path or must not be trusted (set-user-ID, file capabilities), or folder has too few bytes. The
+ * function does not check the disk: the folder need not exist. Any thread, while no thread changes the
+ * environment.
  */
 bool sx_runtime_dir_name(enum sx_runtime_dir place, char *folder, size_t bytes);
-/* Writes the folder of another program in that directory: SX_RUNTIME_DIR_BRIDGE. */
+/*
+ * Writes the path of a program's folder in the runtime directory `place`, as sx_runtime_dir_name() does for
+ * the daemon. program: SX_RUNTIME_DIR_PROGRAM or the name of another program, such as SX_RUNTIME_DIR_BRIDGE.
+ */
 bool sx_runtime_dir_name_of(enum sx_runtime_dir place, const char *program, char *folder, size_t bytes);
 /*
  * Writes the path FOLDER/instance/file, or FOLDER/instance if file is NULL. The caller checks the name. False

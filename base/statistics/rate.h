@@ -21,7 +21,8 @@ struct sx_rate {
 	struct {
 		_Atomic int64_t part; /* time / SX_RATE_PART_NS + 1; 0 while empty or being emptied */
 		_Atomic int64_t first_ns;
-		_Atomic uint64_t last; /* count << 32 | time of the last event since the part began, ns */
+		/* number of events << 32 | time from the start of the part to its last event, ns */
+		_Atomic uint64_t last;
 	} parts[SX_RATE_PARTS];
 };
 
