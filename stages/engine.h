@@ -28,9 +28,9 @@ struct sx_context; /* context of a backend: every buffer of one frame in flight 
 enum sx_backend_choice { SX_BACKEND_AUTO, SX_BACKEND_CPU, SX_BACKEND_CUDA, SX_BACKEND_REFERENCE };
 
 /*
- * cuda: storage of matching costs and path costs. Stored: both in memory. Counted: path costs alone; each
- * path computes the matching costs that it needs. Checkpoint: neither (gpu/stereo/checkpoint_cuda.h). Auto:
- * the choice that is predicted to be faster (predict/predict.h).
+ * cuda: storage of matching costs and path costs. Stored: both in memory. Recompute (its name is "counted"):
+ * path costs alone; each path computes the matching costs that it needs. Checkpoint: neither
+ * (gpu/stereo/checkpoint_cuda.h). Auto: the choice that is predicted to be faster (predict/predict.h).
  */
 enum sx_volume_choice { SX_VOLUME_AUTO, SX_VOLUME_STORED, SX_VOLUME_RECOMPUTE, SX_VOLUME_CHECKPOINT };
 /* "auto", "stored", "counted", "checkpoint", indexed by enum sx_volume_choice. NULL follows the last name. */

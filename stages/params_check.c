@@ -189,8 +189,8 @@ static int check_probabilities(const struct sx_stixel_params *p, struct sx_why *
 }
 
 /*
- * Checks bounds within which float is precise enough for the fit (docs/develop/algorithm.md, slanted stixels) and
- * every result is finite.
+ * Checks bounds within which float is precise enough for the fit (docs/develop/algorithm.md, slanted stixels)
+ * and every result is finite.
  */
 static int check_slanted(const struct sx_params *p, struct sx_why *why)
 {

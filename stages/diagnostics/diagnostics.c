@@ -88,10 +88,7 @@ static void count_map(const struct sx_image *disparity, int i, struct sx_diagnos
 
 	for (int y = first; y < end; y++) {
 		const uint16_t *d = sx_image_row(disparity, y);
-		/*
-		 * 16 bits like the values of the map, for the same number of vector lanes; the counts of a
-		 * row fit
-		 */
+		/* 16 bits, as the map has, so that vectors have equal lanes; the counts of a row fit */
 		uint16_t measured = 0, near = 0;
 
 		for (int x = 0; x < disparity->width; x++) {

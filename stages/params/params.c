@@ -25,9 +25,9 @@ int sx_disparity_range(const struct sx_stereo_params *p)
 }
 
 /*
- * Best values for settings that are left open (0, fastdt: auto), as measured in tests/lab/lab-accuracy.md. Only
- * this table has these values: help and man page print what sx_stereo_resolve() makes of a row of the option
- * table.
+ * Best values for settings that are left open (0, fastdt: auto), as measured in tests/lab/lab-accuracy.md.
+ * Only this table has these values: help and man page print what sx_stereo_resolve() makes of a row of the
+ * option table.
  *
  * A larger p1 removes noise but turns slanted roads into steps, which become false obstacles. Vertical and
  * diagonal paths cross these steps. They need a smaller p1, and a still smaller one if there are more of

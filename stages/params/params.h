@@ -95,7 +95,9 @@ struct sx_road_params {
 	int max_age; /* greatest age of an earlier road that replaces a missing one, frames, 0..1000 */
 };
 
-/* sigma_*_px: px of disparity. p_*: probabilities in (0,1). Algorithms: docs/develop/algorithm.md, stixel DP. */
+/*
+ * sigma_*_px: px of disparity. p_*: probabilities in (0,1). Algorithms: docs/develop/algorithm.md, stixel DP.
+ */
 struct sx_stixel_params {
 	enum sx_stixel_method method;
 	int width; /* width of a stixel column, px, 1..32 */
@@ -152,9 +154,9 @@ int sx_cost_max(enum sx_cost cost);
 
 /*
  * Replaces each of p1, p2, fastdt_sigma_* that is 0, and fastdt auto, by the value that was measured best for
- * this cost, aggregation and number of paths (tests/lab/lab-accuracy.md). Replaces p1_vertical 0 by p1 if p1 is
- * given, else by the best measured value; p2_vertical follows p2 in the same way. Engines call this when they
- * create a context, before sx_params_check().
+ * this cost, aggregation and number of paths (tests/lab/lab-accuracy.md). Replaces p1_vertical 0 by p1 if p1
+ * is given, else by the best measured value; p2_vertical follows p2 in the same way. Engines call this when
+ * they create a context, before sx_params_check().
  */
 void sx_stereo_resolve(struct sx_stereo_params *p);
 

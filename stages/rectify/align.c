@@ -105,7 +105,7 @@ static const char *turn_cameras(struct sx_rig *rig, const double r[9], const dou
 	if (moved[0] > 0)
 		return "the cameras are exchanged: the right one stands left of the left one";
 	axis[0] = 0;
-	axis[1] = -moved[2]; /* moved x (-1, 0, 0) */
+	axis[1] = -moved[2]; /* cross product of moved and (-1, 0, 0) */
 	axis[2] = moved[1];
 	turn_around(along, axis, acos(fmin(-moved[0] / length(moved), 1)));
 	sx_mat3_transpose(other, half);

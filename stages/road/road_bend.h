@@ -17,7 +17,7 @@
 /*
  * Conditions for a bend. Its score counts every SX_ROAD_STRIDE-th sample. It must exceed the score of the
  * plane by SX_ROAD_BEND_LEAST samples, and by 1 / SX_ROAD_BEND_SHARE of all samples. It must also be at least
- * 1 / SX_ROAD_BEND_ON of all samples: otherwise the samples belong to a mixture of other things.
+ * 1 / SX_ROAD_BEND_ON of all samples: with fewer, they come from several things instead of one road.
  */
 #define SX_ROAD_BEND_LEAST 16
 #define SX_ROAD_BEND_SHARE 44

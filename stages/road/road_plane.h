@@ -84,7 +84,7 @@ SX_ROAD_INLINE struct sx_road_fixed sx_road_fix(const struct sx_road_view *w, co
 	return f;
 }
 
-/* Returns the largest difference between a sample of a plane and the plane, Q16 px. */
+/* Returns the largest difference from the plane at which a sample still lies on it, Q16 px. d: Q4. */
 SX_ROAD_INLINE int32_t sx_road_most(const struct sx_road_view *w, int32_t tolerance, int32_t d)
 {
 	const int32_t part = d * tolerance;
@@ -92,7 +92,7 @@ SX_ROAD_INLINE int32_t sx_road_most(const struct sx_road_view *w, int32_t tolera
 	return part > w->least_tolerance ? part : w->least_tolerance;
 }
 
-/* Returns the largest difference for a sample that a plane is fitted to, Q16 px. */
+/* Returns the largest difference between a plane and a sample that it is fitted to, Q16 px. d: Q4. */
 SX_ROAD_INLINE int32_t sx_road_most_fitted(const struct sx_road_view *w, int32_t tolerance, int32_t d)
 {
 	const int32_t most = sx_road_most(w, tolerance, d);

@@ -16,9 +16,9 @@
 #define SX_ROAD_ROBOT_M 0.5
 
 /* Lengths for a car. Other cameras multiply them by sx_road_scale.length. */
-#define SX_ROAD_CORRIDOR_M 4.0 /* corridor that is searched, to each side */
-#define SX_ROAD_REACH_M 40.0   /* and ahead */
-/* for bends: the corridor is as wide in the image as it is at this distance ahead */
+#define SX_ROAD_CORRIDOR_M 4.0 /* width of the searched corridor to each side */
+#define SX_ROAD_REACH_M 40.0   /* length of the searched corridor ahead */
+/* distance ahead at which the corridor's width in the image is taken, for all rows of a search for bends */
 #define SX_ROAD_BEND_BESIDE_M 15.0
 
 struct sx_road_scale {
@@ -26,16 +26,14 @@ struct sx_road_scale {
 	int last_rows;	     /* rows at the bottom of the image that are ignored */
 	double tolerance_m;  /* largest distance of the road's surface from its plane, in height, ... */
 	double tolerance_px; /* ... and lower limit of this tolerance in disparity */
-	double closer; /* share by which both tolerances are smaller for samples that a plane is fitted to */
-	double share;  /* a road needs one of `share` samples on its plane */
+	/* share by which tolerance_m and tolerance_px are smaller for samples that a plane is fitted to */
+	double closer;
+	double share;			  /* a road needs one of `share` samples on its plane */
 	double bend_first_m, bend_step_m; /* knees: nearest distance, and step to the next */
 	double grades, falls;		  /* steps of grade up to 100 %; number of the 16 grades that fall */
-	/*
-	 * limits of the camera's height over the road: times lower it is at most camera.height_m, times
-	 * higher at least
-	 */
+	/* the camera's height over the road is from camera.height_m / higher to camera.height_m / lower */
 	double lower, higher;
-	double rise_deg, fall_deg; /* greatest climb and fall of the road before a camera as mounted */
+	double rise_deg, fall_deg; /* greatest climb and fall of the road, from the mounted pitch */
 	double ramp_m;		   /* see sx_road_view */
 	double favour; /* favour of the expected plane, as a share of the judged samples: sx_road_worth() */
 	double car;    /* 1: a car's; 0: a small robot's */

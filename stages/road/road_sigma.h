@@ -6,7 +6,8 @@
  * transform these into pitch, roll and height. This would hold for independent errors. But windows, paths of
  * aggregation and the median spread an error over neighbours, so only one of SX_ROAD_ALIKE samples counts.
  * Far samples also have a common error, SX_ROAD_FAR_PX, which the residuals do not show. Both numbers were
- * chosen so that the computed deviations agree with errors on synthetic streets (docs/develop/algorithm.md, road).
+ * chosen so that the computed deviations agree with errors on synthetic streets (docs/develop/algorithm.md,
+ * road).
  *
  * A low camera often sees little floor before other things, which tilt the plane (road_plane.h,
  * sx_road_worth()). If less than half of the samples lie on the plane, the standard deviations grow with the

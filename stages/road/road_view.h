@@ -33,9 +33,10 @@ struct sx_road_plane {
 struct sx_road_view {
 	struct sx_camera camera;
 	double min_height_m, max_height_m, tan_least_pitch, tan_most_pitch, tan_least_roll, tan_most_roll;
-	double tan_pitch, ramp_m; /* pitch as mounted; greatest distance of a ramp that looks like a plane */
-	double per_px;	  /* disparity, 1/16 px, that a sample in the corridor needs per px beside the axis */
-	double tolerance; /* share of the disparity per unit of slope; equals a length in height */
+	double tan_pitch, ramp_m; /* pitch as mounted; a ramp that begins within ramp_m counts as a plane */
+	double per_px; /* least disparity of a sample in the corridor: 1/16 px for 1 px beside the axis */
+	/* tolerance for a plane of slope 1, as a share of the disparity: a constant difference in height */
+	double tolerance;
 	int32_t least_tolerance; /* lower limit of the tolerance, Q16 px */
 	int32_t closer; /* samples that a plane is fitted to have a tolerance smaller by closer / 256 */
 	int32_t share;	/* a road needs one of `share` samples on its plane */
@@ -44,7 +45,7 @@ struct sx_road_view {
 	double bend_first_m, bend_step_m; /* knees: nearest distance, and step to the next */
 	double grades;			  /* steps of grade up to 100 % */
 	int32_t falls;			  /* number of the 16 grades that fall; the others rise */
-	double bend_reach;		  /* limit above the horizon for bends, as a tangent */
+	double bend_reach; /* highest row searched for bends: angle above the horizon, as a tangent */
 	/* 0..1: how much samples off the plane increase its standard deviations, see sx_road_doubt() */
 	double elsewhere;
 	int width, height;

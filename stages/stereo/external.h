@@ -12,7 +12,8 @@
 
 /*
  * Confidence of a map that comes without one. It gives a quarter of the weight of a sure measurement in
- * slanted stixels (confidence_full). With full weight, errors of a map become obstacles (docs/use/external.md).
+ * slanted stixels (confidence_full). With full weight, errors of a map become obstacles
+ * (docs/use/external.md).
  */
 #define SX_EXTERNAL_CONFIDENCE 24
 

@@ -13,8 +13,8 @@
 #define INNER (SX_FLAT_SQUARE - 2) /* tiles in a row of a square that are not at its edge */
 
 /*
- * Levels of rows of tiles. Each entry covers a tile and the next tiles of its row, SX_FLAT_SQUARE in all.
- * Rows lie pitch bytes apart.
+ * Grey levels by rows of tiles. Each entry is for SX_FLAT_SQUARE tiles of a row, from its own tile on. Rows
+ * lie pitch bytes apart.
  */
 struct squares {
 	uint8_t *least, *most, *along; /* lowest and highest levels; widest range of a row of pixels */
@@ -22,7 +22,10 @@ struct squares {
 	int width, height; /* tiles, with PAD */
 };
 
-/* Levels of one row of pixels. */
+/*
+ * Scratch for one row of pixels. grey: the row, with PAD. least_of_four, most_of_four: lowest and highest
+ * level of each pixel and the next three, one byte per pixel. least, most: these levels for each tile.
+ */
 struct line {
 	uint32_t *least_of_four, *most_of_four;
 	uint8_t *grey, *least, *most;
@@ -86,7 +89,7 @@ static void tiles_of(const uint32_t *restrict words, uint8_t *restrict tiles, in
 		tiles[i] = (uint8_t)words[i];
 }
 
-/* Adds the levels of a row of pixels, by tiles, to those of a row of tiles. */
+/* Adds the levels of a row of pixels, given by tile, to the levels of a row of tiles. */
 static void join_row(const uint8_t *restrict low, const uint8_t *restrict high, uint8_t *restrict least,
 		     uint8_t *restrict most, uint8_t *restrict along, int n)
 {

@@ -16,9 +16,9 @@
 
 #define SX_FLAT_TILE 4	 /* px: width and height of a tile */
 #define SX_FLAT_SQUARE 5 /* tiles: width and height of the smallest area that counts */
-#define SX_FLAT_LEVELS 2 /* greatest difference between grey levels of a flat square, ... */
-#define SX_FLAT_ALONG 1	 /* ... or between those of each row of its pixels, ... */
-#define SX_FLAT_BLACK 4	 /* ... but for rows up to this level */
+#define SX_FLAT_LEVELS 2 /* greatest difference between all grey levels of a flat square */
+#define SX_FLAT_ALONG 1	 /* or greatest difference within each row of its pixels */
+#define SX_FLAT_BLACK 4	 /* a row of pixels without a level above this counts as even */
 #define SX_FLAT_DARK 32	 /* highest level of a dark flat square */
 #define SX_FLAT_DIM 64	 /* highest level of a dim square, flat or not */
 

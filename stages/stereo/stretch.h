@@ -26,7 +26,7 @@
 #define SX_STRETCH_INLINE static inline
 #endif
 
-/* Raw values that become 0 and 255. Values beyond this range become the same. */
+/* Raw values that become grey level 0 (min) and 255 (max). Lower values become 0, higher values 255. */
 struct sx_stretch {
 	uint16_t min, max;
 };
@@ -41,13 +41,13 @@ SX_STRETCH_INLINE uint32_t sx_stretch_median(uint32_t a, uint32_t b, uint32_t c)
 	return c < less ? less : c > more ? more : c;
 }
 
-/* Returns N. width > SX_STRETCH_REACH. */
+/* Returns N, the number of places in both images. width > SX_STRETCH_REACH. */
 SX_STRETCH_INLINE uint32_t sx_stretch_places(int width, int height)
 {
 	return 2 * (uint32_t)(width - SX_STRETCH_REACH) * (uint32_t)height;
 }
 
-/* Returns T of N places. */
+/* Returns T, the number of medians at each end that do not count. places: N. */
 SX_STRETCH_INLINE uint32_t sx_stretch_tail(uint32_t places)
 {
 	const uint32_t tail = places / 1000 > 32 ? places / 1000 : 32, most = (places - 1) / 2;
@@ -55,7 +55,7 @@ SX_STRETCH_INLINE uint32_t sx_stretch_tail(uint32_t places)
 	return tail < most ? tail : most;
 }
 
-/* Returns min and max. low <= high <= 65535. */
+/* Returns the range from min to max, for the medians low and high. low <= high <= 65535. */
 SX_STRETCH_INLINE struct sx_stretch sx_stretch_between(uint32_t low, uint32_t high)
 {
 	struct sx_stretch s;

@@ -1,7 +1,8 @@
 /*
  * Evidence: information about cells, besides their disparity, that every method uses. Sky (sky.h): matching
  * smears disparities of the surroundings into it. Holes: a hole continues the surface to its left, because
- * the object that hides this surface from the right camera begins at its right. docs/develop/algorithm.md, evidence.
+ * the object that hides this surface from the right camera begins at its right. docs/develop/algorithm.md,
+ * evidence.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,8 @@
 /*
  * Column segmentation by Ramer-Douglas-Peucker: each segment is cut where the column departs by more than
  * epsilon from the straight line between the segment's ends, repeatedly (GPU RDP column segmentation, see
- * docs/develop/algorithm.md, RDP). Then the pieces get the classes of the DP, so that both methods publish the same
- * record.
+ * docs/develop/algorithm.md, RDP). Then the pieces get the classes of the DP, so that both methods publish
+ * the same record.
  *
  * All numbers are integers. Rows count up from the image bottom.
  *
@@ -17,8 +17,9 @@
 #include "stages/stixels/segment.h"
 
 struct sx_rdp_tables {
-	int height, range, width;	   /* width: px of a stixel column */
-	int epsilon_q4, sky_q4, ground_q4; /* rdp_*_px; ground: without the 5 % */
+	int height, range, width; /* width: px of a stixel column */
+	/* settings rdp_*_px; ground_q4 does not include the 5 % of the ground disparity */
+	int epsilon_q4, sky_q4, ground_q4;
 	uint16_t *span_q4; /* [16 range]: largest difference between the means of two objects that are one */
 };
 

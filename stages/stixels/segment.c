@@ -15,9 +15,7 @@ int sx_segments_init(struct sx_segments *s, int columns, int height)
 
 	if (columns < 1 || columns > 65535 || height < 1 || height > 65535)
 		return -EINVAL;
-	/*
-	 * calloc: a column uses a few dozen of its entries, and the kernel never gives memory to the others
-	 */
+	/* calloc: a column uses a few dozen of its entries, and Linux never gives memory to the others */
 	n.list = calloc((size_t)columns * (size_t)height, sizeof(*n.list));
 	n.count = calloc((size_t)columns, sizeof(*n.count));
 	n.total = calloc((size_t)columns, sizeof(*n.total));

@@ -62,7 +62,7 @@ struct sx_segments {
 	uint16_t *count;
 	int32_t *total;
 	int columns, capacity;
-	int image_height, cell_height; /* after init: capacity rows of height 1 */
+	int image_height, cell_height; /* px; init sets height and 1 */
 };
 
 /*

@@ -20,7 +20,7 @@ SX_SKY_BITS uint32_t sx_sky_rightwards(uint32_t blank, uint32_t sky)
 	return (blank & ~(blank + sky)) | sky;
 }
 
-/* Does the same towards the lowest bit. Each step reaches twice as far. */
+/* Returns sky with the blank cells that follow it towards the lowest bit. Each step reaches twice as far. */
 SX_SKY_BITS uint32_t sx_sky_leftwards(uint32_t blank, uint32_t sky)
 {
 	for (int step = 1; step < 32; step *= 2) {

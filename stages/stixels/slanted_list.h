@@ -25,8 +25,8 @@ struct sx_slanted_choice {
 };
 
 /*
- * Further input of the conversion: values of struct sx_slanted_frame, scored: there were scores, ground_q4:
- * expected ground at v_bottom.
+ * Further input of the conversion. scored: the pair has scores. ground_q4: expected ground at v_bottom. The
+ * other values are from struct sx_slanted_frame.
  */
 struct sx_slanted_geometry {
 	int cell_height;

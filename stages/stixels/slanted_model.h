@@ -1,7 +1,7 @@
 /*
  * Slanted stixels: constants of the model, and the values of a row that depend on the road of the frame. For
- * stages/, cpu/ and gpu/, so in the common subset of C and CUDA. docs/develop/algorithm.md, slanted stixels, has the
- * formulas.
+ * stages/, cpu/ and gpu/, so in the common subset of C and CUDA. docs/develop/algorithm.md, slanted stixels,
+ * has the formulas.
  *
  * Units: disparity 1/16 px, rows are cells, weights 1/255; energies nats.
  *
@@ -18,9 +18,9 @@
 #define SX_SLANTED static inline
 #endif
 
-#define SX_SLANTED_MAX_Q4 6143 /* larger disparities count as this value, expected ground as +- one more */
-#define SX_SLANTED_OUTLIERS \
-	4096 /* steps of squared residuals of the exact model, 1/128 each; the last: any larger one */
+#define SX_SLANTED_MAX_Q4 6143 /* limit of disparities, 1/16 px; ground: +- one more */
+/* steps of squared residuals of the exact model, 1/128 each; the last step is for all larger ones */
+#define SX_SLANTED_OUTLIERS 4096
 #define SX_SLANTED_ILLEGAL 3.0e38f /* prior of an illegal option; only used in comparisons */
 
 /* Constants of a context. lambda_*: prior of the plane as a weight; k_*: nats per squared residual. */

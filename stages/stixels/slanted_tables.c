@@ -76,9 +76,10 @@ static void fill_outliers(uint16_t *cost, double p_outlier, double sigma_px, int
 }
 
 /*
- * Returns the lowest share of the expected ground that a measurement may have. below: that of a car's camera;
- * it corresponds to a depth below the road. A camera that is nearer to the road sees the same depth as a
- * larger share. So a step down that a small robot could fall from does not count as a reflection.
+ * Returns the lowest share of the ground's expected disparity that a measurement may have. below: how much of
+ * this disparity may be missing, as a share, with a camera at the height SX_ROAD_CAR_M. It corresponds to a
+ * depth below the road. With a lower camera the same depth is a larger share. So a step down that a small
+ * robot could fall from does not count as a reflection.
  */
 static float slanted_least(double below, double height_m)
 {

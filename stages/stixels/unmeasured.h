@@ -23,10 +23,10 @@
  * stretch of ground. White doors and bonnets are part of a car, and an area beside an object that only one
  * camera sees belongs to the object. But darkness is no wall.
  */
-#define SX_UNMEASURED_GROUND_PX 32   /* ground: image rows */
-#define SX_UNMEASURED_FLAT_PX 16     /* ground: fewer image rows if they are flat */
-#define SX_UNMEASURED_DARK_PX 8	     /* objects: flat and dark image rows */
-#define SX_UNMEASURED_OBJECT_SHARE 3 /* objects: or a third of the image's rows, flat */
+#define SX_UNMEASURED_GROUND_PX 32   /* ground ends at a stretch of this number of image rows */
+#define SX_UNMEASURED_FLAT_PX 16     /* ground ends at this number of flat image rows */
+#define SX_UNMEASURED_DARK_PX 8	     /* an object ends at this number of flat and dark image rows */
+#define SX_UNMEASURED_OBJECT_SHARE 3 /* or at a third of the image rows, if they are flat */
 #define SX_UNMEASURED_FOOT 8	     /* see sx_unmeasured_foot() */
 
 /* A column: its cells (sx_reduce_cells()), bottom to top, and the tiles of both images (sx_flat()). */
