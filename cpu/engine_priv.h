@@ -33,7 +33,7 @@ struct sx_device {
 	char describe[64];
 	struct sx_shared_memory volume, maps, costs, planes, scratch[SX_POOL_THREADS_MAX];
 	struct sx_matcher_scratch laid_out[SX_POOL_THREADS_MAX];
-	/* the matcher for whose geometry planes and scratch are laid out; width 0: none yet */
+	/* matcher whose geometry the planes and scratch are laid out for; width 0: not laid out yet */
 	struct sx_matcher layout;
 	size_t context_bytes; /* memory of all contexts, bytes */
 };

@@ -37,7 +37,9 @@ struct sx_matcher_kernels {
 	void (*winner_row)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,
 			   struct sx_matcher_scratch *s);
 	/*
-	 * The same two steps with SX_VOLUME_SIMILARITY. i counts groups of SX_MATCHER_SIMILARITY_ROWS rows.
+	 * Replace sgm_band and winner_row with SX_VOLUME_SIMILARITY. similarity_band processes band i.
+	 * similarity_rows finds the winners of group i of SX_MATCHER_SIMILARITY_ROWS rows, counted from the
+	 * image's lower end.
 	 */
 	void (*similarity_band)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int i,
 				struct sx_matcher_scratch *s);

@@ -18,14 +18,14 @@
 #define BAND_COLUMNS_MAX 32
 #define FASTDT_COSTS 4 /* pixels whose costs fastdt_row() computes at a time */
 
-/* Returns the limit of S for rivals of S0: S(k) is a rival's if 100 S0 >= uniqueness * S(k). */
+/* Returns the limit of S for rivals of S0: S(k) is a rival if 100 S0 >= uniqueness * S(k). */
 static int rival_above(const struct sx_stereo_params *p, int s0)
 {
 	return 100 * s0 / p->uniqueness + 1;
 }
 
-#define SIMILARITY_BITS \
-	32 /* bits of CSCT; one is the same in all descriptors, so each similarity is at least 1 */
+/* bits of CSCT; one is the same in all descriptors, so each similarity is at least 1 */
+#define SIMILARITY_BITS 32
 
 /* Returns true if sums of similarities of two paths fit bytes. */
 static bool similarities_fit(const struct sx_stereo_params *p)

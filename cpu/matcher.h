@@ -64,14 +64,13 @@ struct sx_matcher {
 	uint8_t *out_of_view;
 	/* members for SGM */
 	/*
-	 * indexed by S0: words below it are rivals. For similarities indexed by their sum: sums above it are
-	 * rivals.
+	 * Limit for rivals. Indexed by S0: words below the limit are rivals. With similarities, indexed by
+	 * their sum: sums above the limit are rivals.
 	 */
 	uint16_t *rival_limit;
 	/*
 	 * For similarities: largest sum of similarities and largest S. similarity_rank: 127 - d by place.
-	 * similarity_place: places of d
-	 * - 1; the two ends are repeated beside them.
+	 * similarity_place[d + 1]: place of disparity d. The entries at both ends are repeated beside them.
 	 */
 	int similarity_most;
 	uint8_t similarity_rank[SX_MATCHER_SIMILARITY_DISPARITIES],
@@ -88,8 +87,8 @@ struct sx_matcher {
 
 /* State of the paths up with similarities, in the row that they have reached in each column. */
 struct sx_matcher_up {
-	uint8_t *similarity,
-		*least; /* similarity: width x disparities; least: 255 minus the greatest, by column */
+	/* similarity: width x disparities; least: 255 minus the greatest similarity of each column */
+	uint8_t *similarity, *least;
 	struct sx_matcher_walked {
 		_Atomic int columns; /* columns that a task has finished */
 		char alone[60];	     /* padding to a cache line */

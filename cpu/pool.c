@@ -306,7 +306,7 @@ void sx_pool_destroy(struct sx_pool *p)
 	if (!p)
 		return;
 	if (p->workers[0].started)
-		sx_pool_drain(p); /* helpers are still needed */
+		sx_pool_drain(p); /* the last jobs still need the helpers */
 	pthread_mutex_lock(&p->mutex);
 	p->stop = true;
 	pthread_cond_broadcast(&p->job_come);

@@ -30,8 +30,8 @@ static ALWAYS_INLINE int dt_scale(int v, int weight)
 
 /*
  * Encode and decode this engine's codes: the values that sx_fastdt_encode() keeps, numbered downwards from 0,
- * for v >= -2048. Code -64 is -128, code -124 is -2048. Where one of the two lines applies, it is the larger
- * (for decoding the lesser).
+ * for v >= -2048. Code -64 is -128, code -124 is -2048. The fine and the coarse steps each have a linear
+ * formula. The formula that applies gives the larger result when encoding, and the lesser when decoding.
  */
 static ALWAYS_INLINE vw dt_encode(vw v)
 {

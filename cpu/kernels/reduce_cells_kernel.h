@@ -51,7 +51,7 @@ static inline void load_row_4(struct cells_block *b, int i, int lane, const uint
 	}
 }
 
-/* Loads the same for n cells of any width. The last cell fills the lanes after it. */
+/* Loads row i of the pixels of n cells of any width. The last cell fills the lanes after it. */
 static inline void load_row(struct cells_block *b, int i, int lane, const uint16_t *d, const uint8_t *c,
 			    int n, int width)
 {

@@ -96,7 +96,7 @@ struct band {
 	uint8_t *state[2]; /* L of the previous row and of this row */
 	uint8_t least[64];
 	size_t pitch;
-	int x0, columns; /* column of the band in row 0 */
+	int x0, columns; /* image column of column 0 of the band in row 0; number of columns */
 	int shear;
 };
 

@@ -26,7 +26,7 @@
  * Memory: the paths down run in bands of some columns, whose state stays in the first-level cache, and write
  *         the volume. The paths up run together with the rows (similarity_winner_kernel.h).
  * Ranges: Q <= P2 + 32, 2 (P2 + 32) <= 255. max Q' >= P2, because Q of the best disparity is P2 + its
- * similarity.
+ *         similarity.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -139,7 +139,7 @@ static ALWAYS_INLINE void similarity_costs_two(const uint32_t *left, const uint8
 			if (u < n)
 				b[u] = vb_kept(vb_add(b[u], vb_distance(operand_b, right)));
 		}
-		/* keeps the loads of a plane out of the planes before */
+		/* keeps the compiler from loading the next plane early, for which it has too few registers */
 		atomic_signal_fence(memory_order_seq_cst);
 	}
 	for (int u = 0; u < n; u++) {

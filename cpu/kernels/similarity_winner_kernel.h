@@ -3,11 +3,11 @@
  * and stages/stereo/winner.h define the results.
  *
  * Work:   from left to right: similarities of matching costs, of the path, and of the paths up, which
- * continue in
- *         the rows above. Two rows are processed together, the upper one a column behind. From right to left:
- *         similarities of the path, and, with the volume, pixel by pixel, words from which both winners come:
+ *         continue in the rows above. Two rows are processed together, the upper one a column behind. From
+ *         right to left: similarities of the path. With the volume they yield, pixel by pixel, words from
+ *         which both winners come:
  *
- *   bits 15 .. 7            | 6 .. 0
+ *   bits 15 .. 7                   | 6 .. 0
  *   sum of the four similarities   | 127 - d
  *
  *         The greatest word of a pixel is its winner, with the lowest of equal disparities. Words of the
@@ -122,7 +122,7 @@ static ALWAYS_INLINE int similarity_has_rival(const uint8_t *a, const uint8_t *b
 
 	for (int k = 0; k < vectors; k++) {
 		vb mean = vb_mean(vb_add(vb_load(a + k * VEC_BYTES), odd), vb_load(b + k * VEC_BYTES));
-		vb far = vb_sub_held(vb_sub(rank[k], beside), vb_set1(2)); /* 0: d0 - 1, d0 or d0 + 1 */
+		vb far = vb_sub_held(vb_sub(rank[k], beside), vb_set1(2)); /* 0 at d0 - 1, d0 and d0 + 1 */
 
 		rival = vb_or(rival, vb_min(vb_sub_held(mean, half), far));
 	}
@@ -145,7 +145,7 @@ static void similarity_keep_sums(const struct sx_matcher *m, const struct sx_mat
 struct similarity_row {
 	struct similarity_path path;
 	vw2 right[SIMILARITY_VECTORS_MAX]; /* words of the right image, by the previous pixel's disparity */
-	vw most;			   /* words of the previous pixel; the greatest is the winner's */
+	vw most;			   /* words of the previous pixel; the winner has the greatest */
 };
 
 /* Memory of a row. sum: sums of the paths left and down, of two pixels. */

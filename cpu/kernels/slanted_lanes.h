@@ -137,7 +137,7 @@ VF_INLINE vf sl_cells(const struct sl_column *col, const struct sl_block *b, int
 	return vf_of_ints(sum) * (1.0f / 1024.0f);
 }
 
-/* Fits objects and removes rows v .. v + n - 1, one after the other. */
+/* Fits objects that start at rows v .. v + n - 1. Removes each start row from the sums after its fit. */
 VF_INLINE void sl_fit_objects(const struct sl_column *col, const struct sl_block *b, struct sl_objects *o,
 			      int v, int n, struct sl_object_fits *f)
 {
@@ -188,7 +188,7 @@ VF_INLINE void sl_sum_grounds(struct sl_grounds *g, const struct sx_slanted_star
 	}
 }
 
-/* Computes the energies of planes. */
+/* Computes the energies of ground planes in closed form, from their sums. */
 VF_INLINE void sl_ground_rest(const struct sx_slanted_model *m, int count, struct sl_ground_fits *f)
 {
 	for (int i = 0; i < count; i++) {
@@ -201,7 +201,7 @@ VF_INLINE void sl_ground_rest(const struct sx_slanted_model *m, int count, struc
 	}
 }
 
-/* Does the same for the exact model. */
+/* Computes the energies of ground planes in the exact model, cell by cell. */
 VF_INLINE void sl_ground_cells(const struct sl_column *col, const struct sl_block *b, int v, int count,
 			       struct sl_ground_fits *f)
 {
@@ -216,7 +216,7 @@ VF_INLINE void sl_ground_cells(const struct sl_column *col, const struct sl_bloc
 	}
 }
 
-/* Fits grounds; see sl_fit_objects(). */
+/* Fits ground planes in the same way as sl_fit_objects() fits objects. */
 VF_INLINE void sl_fit_grounds(const struct sl_column *col, const struct sl_block *b, struct sl_grounds *g,
 			      int v, int count, struct sl_ground_fits *f)
 {

@@ -317,7 +317,8 @@ static void winner_store_disparity(const struct sx_matcher *m, const struct sx_m
 		int d0 = d0s[x] & (NOT_UNIQUE - 1), low = lows[x], high = highs[x];
 		int inside = (d0 != 0) & (d0 != last) & refine;
 		int den = low - 2 * s0s[x] + high, a = SUBPIXEL * (low - high) + den, b = 2 * den;
-		int q = divide(a & -inside, (b & -inside) | (inside ^ 1)); /* 0 / 1 if outside */
+		/* divides 0 by 1 where inside is 0, so the offset is 0 there */
+		int q = divide(a & -inside, (b & -inside) | (inside ^ 1));
 
 		q = SUBPIXEL * d0 + q - (down & inside & (q * b > a));
 		out[x] = (uint16_t)(q | -(d0s[x] >> 15));

@@ -254,7 +254,10 @@ static ALWAYS_INLINE void wide_tile(const struct zncc_row *z, int x0, int x1, in
 	store_4(z->window + d, window);
 }
 
-/* Does the same for windows of 3. The two columns before stay in registers, and products are not stored. */
+/*
+ * Computes the costs of wide_tile() for windows of 3. The two window columns before stay in registers, and
+ * products are not stored.
+ */
 static ALWAYS_INLINE void small_tile(const struct zncc_row *z, int x0, int x1, int d, uint8_t *out)
 {
 	vi a[4], b[4], v[4], window[4];

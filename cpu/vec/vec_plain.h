@@ -155,7 +155,7 @@ static inline vw vw_set1(int v)
 	return (vw){w, w, w, w, w, w, w, w};
 }
 
-/* Both are modulo 2^16, as the instructions of other sets are. */
+/* vw_add() and vw_sub() are modulo 2^16, as the instructions of other sets are. */
 static inline vw vw_add(vw a, vw b)
 {
 	return (vw)((vec_u16)a + (vec_u16)b);
