@@ -81,10 +81,9 @@ cudaError_t sx_ingest_census_cuda_run(const struct sx_cuda_input *in, enum sx_pi
  * Path aggregation of SGM, stored flow, which is fastest on devices with fast memory (for others see
  * gpu/stereo/checkpoint_cuda.h). One launch computes all paths and writes each path into its own volume
  * (gpu/stereo/volume.cuh).
- * costs: the cost volume that run reads. If NULL, the paths compute their costs from descriptors (counted
+ * costs: the cost volume that run reads. If NULL, the paths compute their costs from descriptors (recompute
  *   flow). This is fast on devices that multiply bits, see sx_predict_recompute_refuses(). It is possible
- *   only
- *   with csct costs and 2 or 4 paths, else create returns -EINVAL.
+ *   only with csct costs and 2 or 4 paths, else create returns -EINVAL.
  */
 struct sx_sgm_cuda;
 struct sx_cuda_volumes; /* gpu/stereo/winner_cuda.h */

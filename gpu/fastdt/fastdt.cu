@@ -12,8 +12,8 @@
  *          values are fetched one batch ahead into registers.
  * Ranges:  gpu/fastdt/fastdt.cuh.
  * Shapes:  any width and height, D any multiple of 32.
- * Speed:   bound by the integer pipe, with many multiprocessors by latency; tests/lab/lab-performance.md, "CUDA:
- *          FastDT".
+ * Speed:   bound by the integer pipe, with many multiprocessors by latency; tests/lab/lab-performance.md,
+ *          "CUDA: FastDT".
  *
  * After the plane of the lowest disparity is subtracted from itself, it is 0 everywhere. From then on its
  * place holds O, whose input is 0 before the subtraction. All code relies on V(0) = 0.
@@ -140,7 +140,7 @@ template <typename IN, typename OUT, bool ACROSS, bool BACK, bool SUBTRACT> stru
 	/* position 0 of the line */
 	const uint16_t *weights;
 	const int16_t *subtracted;
-	int16_t *lowest; /* NULL: not this lane; down: in the plane beside */
+	int16_t *lowest; /* output of lane 0 for the lowest disparity; down: in `beside`; NULL: none */
 	size_t pitch, lowest_pitch;
 	sx_dt_along<uint16_t, BATCH, ACROSS> weights_here, weights_next;
 	sx_dt_along<int16_t, BATCH, ACROSS> subtracted_here, subtracted_next;

@@ -172,7 +172,7 @@ template <typename E, int BATCH, bool ACROSS> struct sx_dt_along {
 	}
 };
 
-/* The same along a row: 16 bytes at a time. */
+/* BATCH elements of a plane along a row, from the lowest position on, loaded 16 bytes at a time. */
 template <typename E, int BATCH> struct sx_dt_along<E, BATCH, true> {
 	uint32_t raw[BATCH * sizeof(E) / 4];
 

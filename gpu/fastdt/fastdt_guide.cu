@@ -9,7 +9,8 @@
  *          6 bytes; the gain moves 5 * 4 bytes and reads each weight twice.
  * Ranges:  G <= 65535 plus rounding, times a weight of 15 bits: below 2^31 (sx_params_check()).
  * Shapes:  any. Padding of planes is 0, and needs no condition.
- * Speed:   0.15 ms at 1280x384 with few threads, beside the passes; tests/lab/lab-performance.md, "CUDA: FastDT".
+ * Speed:   0.15 ms at 1280x384 with few threads, beside the passes; tests/lab/lab-performance.md, "CUDA:
+ *          FastDT".
  *
  * SPDX-License-Identifier: Apache-2.0
  */

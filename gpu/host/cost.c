@@ -2,7 +2,7 @@
  * Matching costs of a frame: decides whether there is a cost volume, and which kernel fills it.
  *
  *   SGM, stored flow        cost volume
- *   SGM, counted flow       none: each path computes the costs that it needs
+ *   SGM, recompute flow     none: each path computes the costs that it needs
  *   SGM, checkpoint flow    none: costs are recomputed wherever a path needs them
  *   FastDT                  cost volume, because its first passes work in place
  *

@@ -20,7 +20,11 @@
 
 #define SLANTED_INLINE __device__ __forceinline__
 
-/* 255 * 360 * 359 / 2 < 2^24; 255 * 360^3 / 3 < 2^32; 255 * 12287 * 360 < 2^31; 255 * 12287^2 * 360 < 2^45 */
+/*
+ * Largest number of rows for struct slanted_sums_small, by the ranges of its members:
+ * 255 * 360 * 359 / 2 < 2^24 (x), 255 * 360^3 / 3 < 2^32 (xx), 255 * 12287 * 360 < 2^31 (e, c),
+ * 255 * 12287^2 * 360 < 2^45 (biased sums).
+ */
 #define SLANTED_SMALL 360
 
 /*

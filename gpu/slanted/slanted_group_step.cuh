@@ -110,7 +110,7 @@ SLANTED_INLINE void slanted_group_open(const struct slanted_arguments &a, const 
 	slanted_begin(a, at, s->block, tops, s->ground, &s->l);
 }
 
-/* Advances the sums to those from start row `begin` on. */
+/* Advances the sums until they begin at start row `begin`. */
 template <enum slanted_classes CLASSES>
 SLANTED_INLINE void slanted_group_go(const struct slanted_group &t, struct slanted_share<CLASSES> *s,
 				     int begin)

@@ -2,10 +2,11 @@
  * Finds dim areas that were matched by chance, on the GPU. Must equal sx_chance() (stages/stereo/chance.h)
  * byte for byte.
  *
- * Work:   a block makes 32 x 8 tiles, if any of them is dim. First its threads sum the pixels of the two even rows
- *         of each of these tiles and of three more tiles to each side. Each thread has one row: it waits for the
- *         disparities, then for the right descriptors. Then the threads add five neighbours in a row, then five
- *         such sums in a column, which makes a square. Then each tile checks the nine squares that contain it.
+ * Work:   a block makes 32 x 8 tiles, if any of them is dim. First its threads sum the pixels of the two even
+ *         rows of each of these tiles and of three more tiles to each side. Each thread has one row: it waits
+ *         for the disparities, then for the right descriptors. Then the threads add five neighbours in a row,
+ *         then five such sums in a column, which makes a square. Then each tile checks the nine squares that
+ *         contain it.
  * Memory: 13 KB of shared memory. Half of the rows are read 2.1 times, mostly from the cache: disparities
  *         and left descriptors in order, right descriptors at the places that the disparities give. One byte
  *         per tile is read and written.
@@ -71,8 +72,8 @@ __device__ static void load_four(uint64_t word[4], const uint64_t *from)
 }
 
 /*
- * Returns the sums of row y of the tile in column i. A tile that is partly outside the image has no pixel with a
- * descriptor.
+ * Returns the sums of row y of the tile in column i. A tile that is partly outside the image has no pixel
+ * with a descriptor.
  */
 template <typename Word>
 __device__ static struct pair_sums row_sums(const struct chance_work &w, int i, int y)

@@ -50,10 +50,10 @@ struct sx_checkpoint_work {
 	int second, owned;
 	int p1[2], p2[2]; /* [0]: for vertical and diagonal paths, [1]: for horizontal paths */
 	int min_disparity;
-	/* P2 falls at edges, or costs beyond the image are the largest; one kernel form handles both */
+	/* P2 is cut at edges, or costs beyond the image are the largest; one kernel form handles both */
 	int rare;
 	int beyond_is_max;
-	const uint8_t *grey; /* left image, to look up falls */
+	const uint8_t *grey; /* left image, for the differences of grey levels */
 	size_t grey_pitch;
 	const uint8_t *p2_table; /* see gpu/stereo/p2_table.cuh */
 	uint8_t *winner, *winner_right, *confidence;
@@ -129,8 +129,8 @@ __device__ __forceinline__ void sx_checkpoint_step_pairs(struct sx_path_state<N>
 }
 
 /*
- * Returns the fall of the step between two pixels. At the image's border both are the same pixel, so nothing
- * falls.
+ * Returns the cut of P2 for the step between two pixels, in each of four bytes. At the image's border both
+ * are the same pixel, so the cut is 0.
  */
 __device__ __forceinline__ uint32_t sx_checkpoint_p2_cut(const uint32_t *p2_table,
 							 const struct sx_checkpoint_work &w, int x, int y,
@@ -144,8 +144,8 @@ __device__ __forceinline__ uint32_t sx_checkpoint_p2_cut(const uint32_t *p2_tabl
 }
 
 /*
- * Sets the values of w that all walks take from the settings: all members down to falls, except descriptors,
- * volumes and checkpoints.
+ * Sets the values of w that all walks take from the settings: all members down to p2_table, except
+ * descriptors, volumes and checkpoints.
  */
 void sx_checkpoint_describe(struct sx_checkpoint_work *w, struct sx_cuda_memory *m,
 			    const struct sx_context_config *c);

@@ -171,7 +171,7 @@ __device__ __forceinline__ void match_row(uint32_t (&match)[2][2 * N], const uin
 			sx_match_hide<N>(match[c], x + c - w.min_disparity - 2 * N * p.g, w.width);
 }
 
-/* Returns the fall of the step by (dx, dy) to column x of row y. */
+/* Returns the cut of P2 for the step by (dx, dy) to column x of row y. */
 template <bool RARE, bool DIAGONAL>
 __device__ __forceinline__ uint32_t p2_cut_of(const uint32_t *p2_table, const struct sx_checkpoint_work &w,
 					      int x, int y, int dx, int dy)
@@ -185,7 +185,7 @@ template <bool DIAGONAL> __device__ __forceinline__ bool is_inside(const struct 
 	return DIAGONAL ? (unsigned)x < (unsigned)w.width : x < w.width;
 }
 
-/* Walks down. shared: down_words() words, followed by the table of falls. */
+/* Walks down. shared: down_words() words, followed by the P2 table. */
 template <int N> __host__ __device__ constexpr int down_words()
 {
 	return 2 * band_words<N>();
@@ -311,7 +311,7 @@ __device__ __forceinline__ void load_checkpoints(uint32_t (&words)[2][N], const 
 	}
 }
 
-/* Walks up. shared: up_words() words, followed by the table of falls. */
+/* Walks up. shared: up_words() words, followed by the P2 table. */
 template <int N> __host__ __device__ constexpr int up_words()
 {
 	return band_words<N>() + match_words<N>();

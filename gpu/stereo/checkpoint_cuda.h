@@ -10,7 +10,7 @@
  * cell; the stored flow has 13 and 5. Stages and their bytes are the same as with
  * sx_sgm_cuda_run() and sx_winner_cuda_run().
  *
- * Diagonal paths are leaning columns; they go down and up like vertical paths. With 8 paths, with D other
+ * Diagonal paths are columns with a skew; they go down and up like vertical paths. With 8 paths, with D other
  * than 128, and if sums are too large for one byte, the sum of the horizontal paths is written too. The
  * winner is then found in memory, from a volume for two paths.
  *

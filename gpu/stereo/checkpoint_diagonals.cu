@@ -1,7 +1,7 @@
 /*
  * Diagonal paths of the checkpoint flow, see gpu/stereo/checkpoint_columns.cuh.
  *
- * Work:    down along all diagonals, both directions of lean in one launch; then up along all.
+ * Work:    down along all diagonals, of both skews in one launch; then up along all.
  * Shapes:  any width, height; D = 32, 64, .. 256.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -160,8 +160,8 @@ __device__ __forceinline__ void walk_left(struct sx_path_state<N> *s, const stru
 }
 
 /*
- * Walks left. warp: index in the grid. rings: GROUPS * ring_stride() words of the warp. falls: of horizontal
- * paths.
+ * Walks left. warp: index in the grid. rings: GROUPS * ring_stride() words of the warp. p2_table: of
+ * horizontal paths.
  */
 template <int N, bool RARE>
 __device__ __forceinline__ void walk_leftwards(uint32_t *rings, const uint32_t *p2_table, int warp,
@@ -210,7 +210,10 @@ __device__ __forceinline__ void walk_leftwards(uint32_t *rings, const uint32_t *
 	sx_words_wait<0>();
 }
 
-/* Walks right to where the second part begins, and stores V of the column before it. Arguments as above. */
+/*
+ * Walks right to where the second part begins, and stores V of the column before it. Arguments as of
+ * walk_leftwards().
+ */
 template <int N, bool RARE>
 __device__ __forceinline__ void walk_rightwards(uint32_t *rings, const uint32_t *p2_table, int warp,
 						const struct sx_checkpoint_work &w)

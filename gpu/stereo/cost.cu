@@ -177,7 +177,11 @@ template <typename T> static void launch_count(const struct work &w, int height,
  * added 256 times: their right bytes are doubled and their left bytes are 128.
  */
 #define STRETCH 64 /* columns */
-#define SHIFTS 5   /* shifts of the right columns against the stretch: four words of two pixels */
+/*
+ * Number of positions of the right operands, 2 columns apart. A pixel needs four of them, one per word.
+ * Pixels x and x + 2 share three.
+ */
+#define SHIFTS 5
 #define PRODUCT_DISPARITIES (2 * STRETCH)
 /*
  * Columns that a block stages: the span, D more columns, and the shifts. They are ordered by column mod 8, so

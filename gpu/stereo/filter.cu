@@ -7,9 +7,8 @@
  *          components of the result by union-find over runs of a row. A warp finds runs and contacts in tiles
  *          of 32 columns by ballots; then the tiles are joined. Components that are already large enough are
  *          finished; the others become nodes of a union-find in device memory. Of two neighbouring blocks,
- *          the
- *          one that arrives second joins the components across their border; no block waits. A second launch
- *          erases the components that stayed small.
+ *          the block that arrives second joins the components across their border; no block waits. A second
+ *          launch erases the components that stayed small.
  * Memory:  6 bytes of shared memory per pixel of the strip. Per pixel 4 (ROWS + 2) / ROWS bytes in, mostly
  *          from the cache, and 8 bytes out (both medians, checked map, final map); 2 bytes of label out and
  *          in again.

@@ -1,11 +1,12 @@
 /*
  * Flat areas of both images on the GPU. Must equal sx_flat() (stages/stereo/flat.h) byte for byte.
  *
- * Work:   a block makes 32 x 8 tiles of one image. First its threads find the levels of each of these tiles and of
- *         three more tiles to each side, one byte per row of pixels. Then they combine five tiles in a row, and find
- *         the widest range of their rows of pixels. Then they combine five of these in a column, which makes a
- *         square. Then each tile checks the nine squares that contain it. An instruction on four bytes takes about
- *         six instructions of the device, so the rows of a tile become the bytes of a word first.
+ * Work:   a block makes 32 x 8 tiles of one image. First its threads find the levels of each of these tiles
+ *         and of three more tiles to each side, one byte per row of pixels. Then they combine five tiles in a
+ *         row, and find the widest range of their rows of pixels. Then they combine five of these in a
+ *         column, which makes a square. Then each tile checks the nine squares that contain it. An
+ *         instruction on four bytes takes about six instructions of the device, so the rows of a tile become
+ *         the bytes of a word first.
  * Memory: 6.5 KB of shared memory. Each pixel is read 2.1 times, words of a row by neighbouring lanes, mostly
  *         from the cache. One byte per tile is written.
  * Ranges: grey levels in bytes.

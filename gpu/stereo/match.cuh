@@ -71,7 +71,7 @@ __device__ __forceinline__ struct sx_match_left sx_match_ready(struct sx_match_l
 	return l;
 }
 
-/* Does the same if x or x + 1 may be outside the image. M of such a pixel is 0. */
+/* Does the work of sx_match_ready() if x or x + 1 may be outside the image. M of such a pixel is 0. */
 __device__ __forceinline__ struct sx_match_left sx_match_ready_inside(struct sx_match_left l, int x,
 								      int width)
 {

@@ -1,6 +1,7 @@
 /*
- * Table of how much P2 falls at an edge of the left image, by difference of grey levels. One table is for
- * vertical and diagonal paths, one for horizontal paths. sx_sgm_p2() defines the values.
+ * P2 table, indexed by the difference of two grey levels of the left image. An entry is the cut: how much
+ * lower P2 is for a step with this difference. One table is for vertical and diagonal paths, one for
+ * horizontal paths. sx_sgm_p2() defines P2.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -6,7 +6,7 @@
  *          one path (a row, a column, a diagonal), so a warp walks 2 to 8 paths side by side.
  * Memory:  per pixel and direction D bytes of M are read, up to 8 pixels ahead into shared memory, and D
  *          bytes of V are written, up to 16 bytes per lane. With p2_edge also one byte of the left image for
- *          each pixel of a path, a ring ahead, and a table in shared memory of how much P2 falls.
+ *          each pixel of a path, a ring ahead, and the P2 table in shared memory.
  * Ranges:  gpu/stereo/sgm_path.cuh.
  * Shapes:  any width, height; D any multiple of 32 from 32 to 256; shared memory at most 16 KB per block, 28
  *          KB for D = 224.
@@ -112,7 +112,7 @@ static __device__ __forceinline__ void walk_ring(struct walk<N, G> *w, struct le
 	w->left -= ahead;
 }
 
-/* Starts the levels. There is no step before a path's first pixel, so nothing falls there. */
+/* Starts the levels. There is no step before a path's first pixel, so the cut of P2 is 0 there. */
 template <int N, bool EDGES>
 static __device__ __forceinline__ void start_levels(struct levels<N> *l, const struct aggregate *a,
 						    const struct path *path, const uint32_t *p2_table)

@@ -145,8 +145,8 @@ __device__ __forceinline__ void sx_path_resume(struct sx_path_state<N> *s, const
 }
 
 /*
- * Steps to the next pixel. match: M of the lane's disparities. stored: receives their V. fall: F, by which P2
- * falls, in each of four bytes; read only with EDGES. Every lane of the warp must call it.
+ * Steps to the next pixel. match: M of the lane's disparities. stored: receives their V. p2_cut: F, by
+ * which P2 is cut, in each of four bytes; read only with EDGES. Every lane of the warp must call it.
  */
 template <int N, int G, bool EDGES, int APART = 1>
 __device__ __forceinline__ void sx_path_step(struct sx_path_state<N> *s, const struct sx_path_lane *lane,

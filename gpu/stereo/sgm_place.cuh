@@ -19,9 +19,9 @@ struct aggregate {
 	const uint8_t *match; /* M */
 	uint8_t *path;	      /* V of direction i begins at i * path_bytes */
 	size_t path_bytes;
-	const uint8_t *grey; /* left image, to look up falls */
+	const uint8_t *grey; /* left image, for the differences of grey levels */
 	size_t grey_pitch;
-	const uint8_t *p2_table; /* how much P2 falls, [horizontal][difference of grey levels]; NULL: never */
+	const uint8_t *p2_table; /* cuts of P2, [horizontal][difference of grey levels]; NULL: no cuts */
 	int width, height;
 	int p1[2], p2[2]; /* [1]: for horizontal paths */
 	/* first block of each direction; INT32_MAX for directions that are not used */

@@ -1,6 +1,6 @@
 /*
- * Path aggregation of SGM, counted flow: as gpu/stereo/sgm.cu, but without a cost volume. Each path computes
- * its costs from descriptors, by products of bits (gpu/stereo/match.cuh).
+ * Path aggregation of SGM, recompute flow: as gpu/stereo/sgm.cu, but without a cost volume. Each path
+ * computes its costs from descriptors, by products of bits (gpu/stereo/match.cuh).
  *
  * Work:    all paths in one launch, the longest first. Horizontal: a warp walks four rows, a group of eight
  *          lanes one (gpu/stereo/checkpoint_walk.cuh). Vertical: a warp walks eight neighbouring columns, a

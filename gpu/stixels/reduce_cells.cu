@@ -246,7 +246,7 @@ __device__ __forceinline__ uint32_t sum_scores(const struct score_cells &p, cons
 	return sum;
 }
 
-/* Does the same at scale 1 for rows of WORDS words (0: any number) that are aligned to words. */
+/* Returns the sum of sum_scores() at scale 1, for rows of WORDS words (0: any number) aligned to words. */
 template <int WORDS>
 __device__ __forceinline__ uint32_t sum_words(const struct score_cells &p, const struct sx_cuda_scores &s,
 					      const uint8_t *plane, int x0, int y0)

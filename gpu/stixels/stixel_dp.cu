@@ -340,7 +340,7 @@ DP_INLINE struct dp_carry dp_recurrence(const struct dp_tables &t, const struct 
 				dp_solve<W, FLOATS, AHEAD>(t, c, &s, j, half);
 			else if (j + 1 < c.blocks)
 				dp_prepare<W, FLOATS>(t, c, column, j + 1, half, j >= 0);
-			if (j < 0 && half == 1) /* while the slab is still that of block 0 */
+			if (j < 0 && half == 1) /* the slab has block 0 only now */
 				s.first =
 					dp_first_object<FLOATS>(t, c, dp_top_of(c, 0), c.lane, &s.first_mean);
 			__syncthreads();

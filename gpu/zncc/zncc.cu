@@ -8,8 +8,8 @@
  * Ranges:  for a row of 15: S1 <= 3825, 12 bits; S2 <= 975375, 20 bits. V: exact modulo 2^32, as in
  *          stages/stereo/zncc.c.
  * Shapes:  any width, height and window; coordinates are clamped to the image.
- * Speed:   tests/lab/lab-performance.md, CUDA: ZNCC. Adding up each window separately takes longer for windows of
- *          3 and more.
+ * Speed:   tests/lab/lab-performance.md, CUDA: ZNCC. Adding up each window separately takes longer for
+ *          windows of 3 and more.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
