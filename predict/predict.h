@@ -55,8 +55,8 @@ struct sx_prediction {
 };
 
 /*
- * Predicts all stages and the chain. volume: the result of sx_predict_volume(). For counted, aggregation and
- * chain are missing, because they are measured and not predicted.
+ * Predicts all stages and the chain. volume: the result of sx_predict_volume(). With SX_VOLUME_RECOMPUTE
+ * the times of aggregation and chain are missing, because they are measured and not predicted.
  */
 void sx_predict(struct sx_prediction *ret, const struct sx_predict_device *d, const struct sx_predict_case *c,
 		enum sx_volume_choice volume);
@@ -79,8 +79,8 @@ double sx_predict_work_ms(const struct sx_work *w, const struct sx_predict_devic
 const char *sx_predict_checkpoint_refuses(const struct sx_stereo_params *p);
 
 /*
- * Returns why the counted flow, in which the paths compute costs themselves, does not fit these (resolved)
- * settings on this device. NULL: it fits.
+ * Returns why the recompute flow (engine.volume = counted), in which the paths compute costs themselves, does
+ * not fit these (resolved) settings on this device. NULL: it fits.
  */
 const char *sx_predict_recompute_refuses(const struct sx_stereo_params *p, int capability);
 

@@ -18,7 +18,7 @@ enum {
 	INTEGRATED = 4,
 	UNPREDICTED = 8,	/* the device is unknown, or the work for these settings was not counted */
 	CHECKPOINT_FASTER = 16, /* checkpoint is predicted to be faster than stored */
-	RECOMPUTE_FASTER = 32,	/* counted is faster than stored, as measured on cards with 128 disparities */
+	RECOMPUTE_FASTER = 32,	/* recompute is faster than stored: measured on cards, 128 disparities */
 };
 
 enum volume_reason { ASKED, REFUSED, BLIND, PREDICTED, MEASURED };
@@ -52,8 +52,8 @@ static const struct volume_rule {
 #define PRODUCTS_BELOW 100
 
 /*
- * Aggregation with counted costs, measured on an H200 and slices of it, in addition to the table that
- * tests/lab/work/count_work.py makes: warp instructions that could have been issued per cell, cycles per
+ * Work of the recompute flow's aggregation, measured on an H200 and on slices of it, in addition to the table
+ * that tests/lab/work/count_work.py makes: warp instructions that could have been issued per cell, cycles per
  * column of the longest paths, bytes per cell.
  */
 static const struct sx_work recompute_work = {SX_STAGE_AGGREGATE,
@@ -103,8 +103,8 @@ struct volume_facts {
 };
 
 /*
- * Returns the time of the counted flow on a card, ms, for the settings that it was measured with, else NAN.
- * The time of winner-takes-all is that of stored.
+ * Returns the time of the recompute flow on a card, ms, for the settings that it was measured with, else NAN.
+ * The time of winner-takes-all is the same as with the stored flow.
  */
 static double recompute_ms(const struct sx_predict_device *d, const struct sx_predict_case *c)
 {

@@ -32,8 +32,8 @@ struct sx_work {
 	int disparities, speckle;
 	double instructions[SX_WORK_UNITS]; /* warp instructions on sm_90 */
 	/*
-	 * True: instructions were counted. False: they are issue slots that were measured on slices, with
-	 * efficiency 1.
+	 * True: instructions were counted. False: they are issue slots with efficiency 1, derived from times
+	 * that were measured on slices of the device (some of its multiprocessors).
 	 */
 	bool counted;
 	double efficiency; /* share of the issue slots that a full device uses */
@@ -43,9 +43,9 @@ struct sx_work {
 	/* Instructions relative to sm_90, counted in compiled code. */
 	double factor[SX_WORK_ARCHS];
 	/*
-	 * Error of the formula on slices of the device in percent, least and most. Each size was predicted
-	 * without its own measurement. If own is true, the prediction includes it, because the stage was
-	 * timed in one size only.
+	 * Error of the formula on slices of the device in percent, least and most. Each size of a slice was
+	 * predicted without its own measurement. If own is true, the prediction includes this measurement,
+	 * because the stage was timed in one size only.
 	 */
 	int off[2];
 	bool own;
