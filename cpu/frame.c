@@ -217,7 +217,7 @@ static void make_stixels(struct sx_frame *f)
 static void diagnostics_task(void *arg, int index, int worker)
 {
 	struct sx_context *x = ((struct sx_frame *)arg)->x;
-	const struct sx_diagnostics_input in = sx_taps_monitored(x->taps);
+	const struct sx_diagnostics_input in = sx_taps_diagnosed(x->taps);
 
 	(void)worker;
 	sx_diagnostics_part(&in, index, &x->monitored[index], x->result.diagnostics.vote[index]);

@@ -425,7 +425,7 @@ static void segment(struct sx_context *x, const struct sx_pair *pair, const stru
 
 static void diagnostics(struct sx_context *x, int64_t *t)
 {
-	const struct sx_diagnostics_input in = sx_taps_monitored(x->taps);
+	const struct sx_diagnostics_input in = sx_taps_diagnosed(x->taps);
 
 	sx_diagnostics(&in, &x->result.diagnostics);
 	book(x, SX_STAGE_DIAGNOSTICS, t);

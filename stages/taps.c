@@ -93,7 +93,7 @@ void sx_taps_share(const struct sx_context_config *c, struct sx_image taps[SX_TA
 		taps[SX_TAP_LEFT_RIGHT] = taps[SX_TAP_SPECKLE];
 }
 
-struct sx_diagnostics_input sx_taps_monitored(const struct sx_image taps[SX_TAP_COUNT])
+struct sx_diagnostics_input sx_taps_diagnosed(const struct sx_image taps[SX_TAP_COUNT])
 {
 	return (struct sx_diagnostics_input){&taps[SX_TAP_LEFT], &taps[SX_TAP_LEFT_RIGHT],
 					     &taps[SX_TAP_DISPARITY], &taps[SX_TAP_COLUMNS]};

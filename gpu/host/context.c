@@ -214,7 +214,7 @@ static int refuse_size(const struct sx_context *x, size_t needed, size_t idle, s
 }
 
 /* Takes all memory. Counts the bytes first, so that it takes nothing if there is not enough. */
-static int take_recompute(struct sx_context *x, struct sx_why *why)
+static int take_accounted(struct sx_context *x, struct sx_why *why)
 {
 	const struct sx_device *d = x->device;
 	cudaStream_t stream = x->memory.stream;
@@ -310,14 +310,14 @@ static int build(struct sx_context *x, struct sx_why *why)
 	if ((e = sx_cuda_enter(d)) || (e = sx_cuda_stream(d, &x->stream)) || (e = create_events(x)))
 		return sx_cuda_complain(why, e, "streams and events");
 	x->memory.stream = x->stream;
-	r = take_recompute(x, why);
+	r = take_accounted(x, why);
 	if (r < 0)
 		return r;
 	x->result.stixels = x->stixels;
 	x->result.offsets = x->offsets;
 	x->result.columns = (uint32_t)x->segments.columns;
-	x->recompute = sizeof(*x) + x->memory.bytes + x->memory.pinned_bytes;
-	atomic_fetch_add_explicit(&d->bytes, x->recompute, memory_order_relaxed);
+	x->own_bytes = sizeof(*x) + x->memory.bytes + x->memory.pinned_bytes;
+	atomic_fetch_add_explicit(&d->bytes, x->own_bytes, memory_order_relaxed);
 	r = sx_completion_init(&x->completion, d, x->config.busy_wait, why);
 	if (r < 0)
 		return r;
@@ -374,7 +374,7 @@ void sx_cuda_context_destroy(struct sx_context *x)
 	if (x->stream)
 		cudaStreamDestroy(x->stream);
 	cudaGetLastError();
-	atomic_fetch_sub_explicit(&x->device->bytes, x->recompute, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&x->device->bytes, x->own_bytes, memory_order_relaxed);
 	free(x->peeks);
 	free(x);
 }

@@ -130,7 +130,7 @@ struct sx_context {
 	struct sx_device *device;
 	struct sx_context_config config;
 	struct sx_cuda_memory memory;
-	size_t recompute; /* bytes of this context in the device's sum */
+	size_t own_bytes; /* bytes of this context in the device's sum */
 
 	struct sx_cuda_input *input, *input_device, *ingest_input, layout;
 	uint8_t *raw;

@@ -231,7 +231,7 @@ static cudaError_t chain_road(struct sx_context *x)
  */
 static cudaError_t chain_votes(struct sx_context *x)
 {
-	const struct sx_diagnostics_input in = sx_taps_monitored(x->taps);
+	const struct sx_diagnostics_input in = sx_taps_diagnosed(x->taps);
 	cudaError_t e;
 
 	x->clock.since[SX_STAGE_DIAGNOSTICS] = x->clock.last;
@@ -248,7 +248,7 @@ static cudaError_t chain_votes(struct sx_context *x)
  */
 static cudaError_t chain_counts(struct sx_context *x)
 {
-	const struct sx_diagnostics_input in = sx_taps_monitored(x->taps);
+	const struct sx_diagnostics_input in = sx_taps_diagnosed(x->taps);
 	cudaError_t e;
 
 	if ((e = side_begin(x, &x->watch)) ||

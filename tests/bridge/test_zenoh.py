@@ -413,7 +413,7 @@ class Options(Case):
                               ({"listen": "tls/x:1"}, "TLS needs tls_certificate"),
                               ({"listen": "tls/x:1, tcp/x:2", "tls_clients": "yes", "tls_ca": "/a", "tls_key": "/a",
                                 "tls_certificate": "/a"}, "listen: tcp/x:2 asks for no certificate, but tls_clients"),
-                              ({"connect": "tcp/x:1", "users_file": "/a"}, "users_file is for who connects here"),
+                              ({"connect": "tcp/x:1", "users_file": "/a"}, "users_file is for clients that connect"),
                               ({"listen": "tcp/x:1", "user": "a", "password_file": "/a"}, "user is for connect")):
             with self.assertRaisesRegex(Fail, want) as e:
                 self.sink(**options)

@@ -273,8 +273,9 @@ def read(daemon, seconds, seconds_most=0.0):
 
 
 def knows(frame, status):
-    """Returns whether the daemon reports bad images. On a busy machine it may first report that its engine is slow."""
-    return "BLIND" in str(frame.flags) or status["state"] == "degraded" and "too slow" not in status["reason"]
+    """Returns whether the daemon reports bad images. On a busy machine it may also report that its engine is slow."""
+    others = [part for part in (status["reason"] or "").split("; ") if part and "too slow" not in part]
+    return "BLIND" in str(frame.flags) or status["state"] == "degraded" and others != []
 
 
 def reader_last(daemon, before):
