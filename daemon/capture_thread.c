@@ -297,7 +297,7 @@ static void change_controls(struct capture *c)
 		sx_why_set(&t->why, "the camera is absent, and only it can tell what it takes");
 	}
 	if (t->result ==
-	    0) /* only what a change of controls sets: the other texts are freed after the change */
+	    0) /* copy only the controls: the other texts of t->params are freed after the change */
 		sx_camera_controls_update(&p->opens, &t->params);
 	sx_must(t->result, <=, 0);
 	sx_control_channel_return_controls(&p->channel, t);

@@ -143,8 +143,8 @@ void sx_change_classify(struct sx_change *c, const struct sx_running *now)
 }
 
 /*
- * Refuses a request that sets the cameras of a source that draws its images. Such a source knows its cameras,
- * whatever the settings are.
+ * Refuses a request that changes keys of [camera] if the source draws its images. Such a source defines its
+ * own cameras, whatever the settings say.
  */
 static int check_known_camera(const struct sx_change *c, const struct sx_running *now,
 			      struct sx_errors *errors)
@@ -154,7 +154,7 @@ static int check_known_camera(const struct sx_change *c, const struct sx_running
 		return 0;
 	for (int i = 0; i < sx_option_count; i++) {
 		const struct sx_option *o = &sx_options[i];
-		/* raw images that it draws may be rectified or not */
+		/* this key decides whether the raw images that the source draws are rectified */
 		const bool obeyed =
 			c->recalibrates && o->offset == offsetof(struct sx_settings, rectification.choice);
 

@@ -46,9 +46,9 @@ struct sx_running {
 };
 
 /*
- * Reads the new values into the change, whose from and request are set. options: names of the files. On
- * refusal returns a negative errno, with sentences in errors. In any case, sx_settings_finish() ends the
- * settings.
+ * Reads the new values into the change. The caller has set its from and request. options: names of the files.
+ * On refusal returns a negative errno, with sentences in errors. The caller ends the settings with
+ * sx_settings_finish() in any case.
  */
 int sx_change_read(struct sx_change *c, const struct sx_running *now, const struct sx_options *options,
 		   struct sx_errors *errors);

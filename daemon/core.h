@@ -1,6 +1,6 @@
 /*
- * The objects that make frames of pairs, count them and show them. They exist from the start of the daemon to
- * its end, except for the pipeline.
+ * The objects that make frames from pairs, count them and report them. They exist from the start of the
+ * daemon to its end, except for the pipeline.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,7 @@ struct sx_core {
 	struct sx_engine engine;
 	struct sx_telemetry *telemetry;
 	struct sx_pages *pages;
-	struct sx_pipeline *pipeline; /* NULL: not made yet, or destroyed to be made anew */
+	struct sx_pipeline *pipeline; /* NULL: not made yet, or destroyed before another one is made */
 };
 
 #endif

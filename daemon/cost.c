@@ -13,7 +13,8 @@
 #include "stages/stixels/reduce.h"
 #include "stixel.h"
 
-#define LIMIT_SHARE 4 /* 1/4 of the limit: a prediction may be too low, and pings come each 1/4 */
+/* a prediction may use 1/4 of the limit: it may be too low, and the daemon pings every 1/4 of the limit */
+#define LIMIT_SHARE 4
 #define MEMORY_SPARE ((size_t)6 << 20) /* bytes for stacks, arenas, pages of the kernel */
 #define SMOOTHING 8		       /* frames of the running mean, roughly */
 
@@ -139,6 +140,6 @@ size_t sx_frame_cost_memory(size_t held, int count, const struct sx_context_conf
 	sx_must(count, >, 0);
 	if (held == 0)
 		return 0;
-	/* No use is made of memory that is freed at the same time. Not all memory is known. */
+	/* Count no memory as freed, and add a reserve of one eighth, because not all memory is known. */
 	return held + held / 8 + (size_t)(more > 0 ? more : 0) + MEMORY_SPARE;
 }

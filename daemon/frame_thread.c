@@ -93,7 +93,7 @@ static int peek_images(struct sx_pipeline *p, const struct sx_context *context,
 			continue;
 		r = p->c.engine->backend->peek(context, taps[i].tap, &view);
 		if (r == -ENOENT && !always)
-			continue; /* this engine keeps no such image, and the status says so */
+			continue; /* this engine does not keep such an image, and the status reports that */
 		if (r < 0)
 			return r;
 		if ((uint32_t)view.width != p->header.image_width ||
@@ -144,8 +144,8 @@ static void fill_image_stats(struct sx_pipeline *p, const struct sx_frame_in_fli
 }
 
 /*
- * Returns STIXEL_FRAME_CAMERA_CHANGED for a while after a change of the camera. Distances jump then. A reader
- * cannot see why, and what it has learnt may be wrong for a while.
+ * Returns STIXEL_FRAME_CAMERA_CHANGED for a while after a change of the camera. Distances jump at the change.
+ * A reader cannot see the reason, and values that it has learnt may be wrong for a while.
  */
 static uint32_t camera_flag(struct sx_pipeline *p, const struct sx_contexts *contexts)
 {
@@ -167,8 +167,8 @@ static void fill_header(struct sx_pipeline *p, const struct sx_frame_in_flight *
 	struct stixel_frame_header *h = &p->header;
 
 	/*
-	 * dropped is read before captured, which is counted first, so no frame reports more dropped than
-	 * captured pairs
+	 * Read dropped before captured. The capture thread counts captured first. So no frame reports more
+	 * dropped than captured pairs.
 	 */
 	h->dropped_overload = sx_telemetry_count(t, SX_METRIC_DROPPED_OVERLOAD);
 	h->number = p->collected + 1;
@@ -225,7 +225,7 @@ static void look_at_unit(struct sx_pipeline *p, struct sx_frame_in_flight *f, co
 			      memory_order_relaxed);
 }
 
-/* Publishes a frame in flight. of_engine: set if an error is the engine's fault. */
+/* Publishes the frame of f. *of_engine is set if an error is the engine's fault. */
 static int publish_frame(struct sx_pipeline *p, struct sx_frame_in_flight *f, bool *of_engine)
 {
 	const struct sx_result *result = p->c.engine->backend->result(f->context);
@@ -297,7 +297,8 @@ static bool collect_frames(struct sx_pipeline *p)
 		atomic_store_explicit(&p->c.telemetry->in_flight_since_ns, f ? f->submitted_ns : 0,
 				      memory_order_relaxed);
 		if (p->collected == 1)
-			sx_wake(p->c.main_fd); /* the state becomes running without waiting for a tick */
+			/* so that main sets the state to running before the next tick */
+			sx_wake(p->c.main_fd);
 	}
 	return true;
 }
@@ -479,7 +480,8 @@ void *sx_frame_thread(void *pipeline)
 
 	sx_must(p->submitted, ==, 0);
 	sx_log_realtime_begin();
-	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0UL, 0UL, 0UL); /* if it fails, frames are late by it */
+	/* if this call fails, a frame may be late by the default slack */
+	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0UL, 0UL, 0UL);
 	while (r >= 0) {
 		/* collect before submit: a finished frame must not wait for the computation of the next */
 		if (!collect_frames(p) || is_finished(p))

@@ -12,15 +12,17 @@
 #include "base/advice.h"
 #include "base/contract.h"
 
-#define LOSS_PERCENT 10	    /* percent of pairs; more lost pairs in ten seconds: degraded */
-#define LOSS_LEAST 10	    /* pairs; up to this number of lost pairs is no pattern, as at a cold start */
-#define RATE_LEAST 10	    /* least number of expected pairs that is judged */
-#define RATE_SLOW_SHARE 0.4 /* below 0.5: in the dark cameras give about half of their rate */
+/* percent of pairs; if more pairs are lost in ten seconds, the state is degraded */
+#define LOSS_PERCENT 10
+/* pairs; this number of lost pairs or fewer is ignored, because a cold start loses some */
+#define LOSS_LEAST 10
+#define RATE_LEAST 10	    /* pairs; the rate is judged only if at least this number is expected */
+#define RATE_SLOW_SHARE 0.4 /* below 0.5, because cameras give about half of their rate in the dark */
 #define RATE_WELL_SHARE 0.75
 /*
- * An engine that published frames, and then none for ten times the time of one frame, hangs; it is not just
- * slow. The daemon reports this after a second if pairs are lost meanwhile, else after half the limit. So the
- * report is in the log before the watchdog ends the process.
+ * If an engine has published frames, and then none for ten times the time of one frame, it hangs; it is not
+ * just slow. The daemon reports this after a second if pairs are lost meanwhile, else after half the limit.
+ * So the report is in the log before the watchdog ends the process.
  */
 #define HANG_FRAMES 5 /* least number of frames in the ten seconds before */
 #define HANG_INTERVALS 10
@@ -275,7 +277,7 @@ void sx_health_judge(struct sx_health *h, const struct sx_health_input *in)
 		decide(h, STIXEL_STATE_DEGRADED, false, false, "no pair from the source for %.1f s",
 		       seconds(silence));
 	else if ((in->published > 0 || in->no_map > 0) && judge_loss(h, in))
-		return; /* lost pairs have priority over how the remaining ones look */
+		return; /* lost pairs have priority over faults of the images */
 	else if (in->published == 0)
 		decide(h, STIXEL_STATE_STARTING, true, false, "no frame yet");
 	else if (in->names_why && *in->names_why)

@@ -13,7 +13,7 @@
 struct sx_image_health {
 	struct sx_image_watch image_watch;
 	struct sx_row_control row_control;
-	bool row_correction_logged; /* logged why rows are not corrected */
+	bool row_correction_logged; /* the log has the reason why rows are not corrected */
 };
 
 #endif

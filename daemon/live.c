@@ -43,7 +43,8 @@ static bool find_waiting(struct sx_live *l, const struct sx_row_control *row_con
 }
 
 /*
- * Adds the row correction to the rectification. Pairs that come rectified are then rectified once more.
+ * Adds the row correction to the rectification. Pairs that are rectified already are then rectified once
+ * more.
  */
 static void correct_rows(struct sx_context_config *c, const struct sx_row_correction *correction)
 {
@@ -89,7 +90,7 @@ static int live_decide(struct sx_change *c, const struct sx_running *now, const 
 	return r < 0 ? r : 1;
 }
 
-/* ---- build, tune, swap: each begins with live_begin_..., and ends when live_end_... returns 1 ---- */
+/* ---- build, tune (camera controls), swap: begin with live_begin_..., end when live_end_... returns 1 ---- */
 
 static void *build_contexts(void *builder)
 {
@@ -135,7 +136,7 @@ static int live_end_build(struct sx_live_builder *b, bool lock_memory, struct sx
 		sx_errors_add(errors, "%s", b->why.text);
 		return b->result;
 	}
-	/* no log: a failure of locking was logged at the start */
+	/* do not log a failure here: it was logged at the start */
 	if (lock_memory)
 		(void)mlockall(MCL_CURRENT);
 	return 1;
@@ -225,7 +226,7 @@ static int live_end_swap(struct sx_live *l, struct sx_core *core, struct sx_imag
 
 /* ---- end ---- */
 
-/* Notes a change of the camera, which the status reports for a while, and frames by a flag. */
+/* Notes a change of the camera. For a while the status reports it, and frames have a flag. */
 static void note_camera(struct sx_live_history *h, const struct sx_change *c)
 {
 	int n;
@@ -404,8 +405,8 @@ void sx_live_abandon(struct sx_run *run, const char *why)
 		pthread_join(l->builder.thread, NULL);
 	if (l->step == SX_LIVE_SWAP && !run->stop.ordered) {
 		/*
-		 * The change was accepted and the cameras have it. The next pipeline has it, too, except for
-		 * the row correction.
+		 * The change was accepted and the cameras have the new controls. The next pipeline also gets
+		 * the change, unless it is a row correction.
 		 */
 		if (l->change.from != SX_FROM_ROW_CORRECTION)
 			l->history.frame = run->core.pipeline->newest->first;

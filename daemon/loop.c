@@ -309,7 +309,7 @@ static void read_signals(struct sx_run *run)
 		       s.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT");
 		request_stop(run);
 	}
-	/* a daemon that no signal can end must not continue */
+	/* no signal can end the daemon any more, so it ends itself */
 	if (n < 0 && errno != EAGAIN && errno != EINTR) {
 		sx_log(DAEMON, ERROR, "signals cannot be read: %s: ending", strerror(errno));
 		stop->deaf = true;
@@ -402,8 +402,8 @@ static int rebuild(struct sx_run *run)
 	sx_pipeline_destroy(core->pipeline, &source);
 	core->pipeline = NULL;
 	/*
-	 * No thread runs here, so main may write the image statistics. The old camera's statistics are
-	 * invalid.
+	 * The threads of the pipeline have ended, so main may write the image statistics. The old camera's
+	 * statistics are invalid.
 	 */
 	sx_telemetry_image_stats(core->telemetry, &(struct sx_image_stats){0});
 	run->images.image_watch = (struct sx_image_watch){0};

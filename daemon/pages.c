@@ -164,7 +164,10 @@ static void read_feeds(struct sx_report *r, const struct sx_telemetry *t)
 		r->external.state = read_feed(t, SX_FEED_DISPARITY, r->external.reason);
 }
 
-/* Reads all counts from last to first: a total comes before its parts, and parts must be read first. */
+/*
+ * Reads the counts from the last row to the first. The row of a total comes before the rows of its parts, and
+ * a total must be read after its parts.
+ */
 static void read_counts(struct sx_report *r, const struct sx_telemetry *t)
 {
 	for (int i = SX_METRIC_END - 1; i >= 0; i--)
@@ -358,8 +361,8 @@ void sx_pages_set_source(struct sx_pages *p, const struct sx_source_params *para
 			.width = info->width,
 			.height = info->height,
 			/*
-			 * files and scenes count unreadable pairs instead of images, and have no sequence
-			 * numbers
+			 * files and scenes have no sequence numbers, and count unreadable pairs instead of
+			 * images
 			 */
 			.count = {[SX_CAMERA_ERRORS] = -1,
 				  [SX_CAMERA_GAPS] = params->kind == SX_SOURCE_V4L2 ? 0 : -1},

@@ -25,11 +25,11 @@ struct sx_pages {
 	struct sx_report report;
 	int64_t started_ns;
 	bool serving;
-	char folder[4096];	 /* working directory at the start, to which report.config.folder points */
+	char folder[4096];	 /* working directory at the start; report.config.folder points here */
 	char *config, *settings; /* JSON; owned by this struct */
 	const struct sx_telemetry *telemetry;
 	struct sx_stereo_params stereo; /* parameters that decide the names of the stages */
-	struct sx_requests *requests;	/* queue for what clients post to /settings */
+	struct sx_requests *requests;	/* queue for the bodies that clients POST to /settings */
 	struct sx_sampler *power;	/* set before sx_pages_serve(); NULL: power is not measured */
 	const char *root;		/* root of the file system with the board's files; NULL: / */
 	struct sx_status_server *server;

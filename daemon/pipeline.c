@@ -32,7 +32,7 @@ struct sx_contexts_plan sx_pipeline_plan(const struct sx_pipeline *p, const stru
 	};
 
 	plan.rectified = plan.config.rectify;
-	plan.config.time_stages = true; /* each frame carries the times of its stages */
+	plan.config.time_stages = true; /* always, because each frame carries the times of its stages */
 	return plan;
 }
 
@@ -165,8 +165,8 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	p->epoch = sx_epoch_new();
 	sx_camera_controls_set(&p->opens, &c->settings->source);
 	/*
-	 * A source may be a camera that is back as another one. Then absent stays as it is until the camera
-	 * gives a pair.
+	 * Without a source, absent keeps its value until the camera gives a pair, because the source may be a
+	 * camera that is back with another size.
 	 */
 	if (!source)
 		atomic_store(&c->telemetry->absent, true);

@@ -8,15 +8,17 @@
  * meanwhile (live.h).
  *
  * Terms of capture/ and daemon/:
- *   buffer  memory that a camera's driver fills; either the driver or the daemon holds it
- *   image   one picture of one camera: pixels, in a buffer, a slot or a file
- *   slot    memory of the daemon for the images of a pair that are copied, decoded, read or drawn
- *           (capture/slots.h)
- *   pair    a left and a right image of one time (base/pair.h)
- *   lease   record of source v4l2: the buffers of a pair that is decoded or given out. Only the capture
- *           thread uses it (capture/v4l2/v4l2_priv.h)
- *   queued  a pair between capture thread and frame thread, and which threads still use it (mailbox.h)
- *   in_flight  an engine's context, and the queued pair whose frame the context computes
+ *   buffer         memory that a camera's driver fills; either the driver or the daemon holds it
+ *   image          one picture of one camera: pixels, in a buffer, a slot or a file
+ *   slot           memory of the daemon for the images of a pair that are copied, decoded, read or drawn
+ *                  (capture/slots.h)
+ *   pair           a left and a right image of one time (base/pair.h)
+ *   lease          record of source v4l2: the buffers of a pair that is being decoded, or that the pipeline uses.
+ *                  Only the capture thread uses it (capture/v4l2/v4l2_priv.h)
+ *   queued pair    a pair on its way from the capture thread to the frame thread, with its source, and bits that
+ *                  say which of its parts are in use (channels/mailbox.h)
+ *   frame in flight
+ *                  a frame that is being computed: a context of the engine, and the queued pair that it works on
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,7 +39,7 @@
 #include "ipc/ring.h"
 #include "ipc/stream.h"
 
-/* Reason why the pipeline ended, if no stop was ordered. */
+/* Reason why the pipeline ended by itself. */
 enum sx_end {
 	SX_END_NONE,
 	SX_END_FRAMES,	/* the configured number of frames was published */
@@ -102,7 +104,7 @@ struct sx_pipeline {
 	struct sx_contexts *leaving;	    /* previous contexts; NULL: given back */
 	uint64_t last_of_leaving;	    /* number of the last frame of leaving */
 	int context_count;
-	enum sx_waits waits; /* missing input of the next pair, which already has its context */
+	enum sx_waits waits; /* input that the next pair still waits for; the pair already has its context */
 	struct sx_feeds feeds;
 	uint64_t submitted, collected;	   /* frames; the newest collected frame has number collected */
 	struct sx_road road;		   /* road that was measured last */

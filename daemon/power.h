@@ -10,8 +10,8 @@
 
 struct sx_power_watch {
 	struct sx_sampler *sampler; /* NULL: power is not measured, or its thread cannot be started */
-	unsigned changes_told;	    /* sensor changes that were logged */
-	bool others_logged;	    /* logged that other processes use the GPU */
+	unsigned changes_told;	    /* number of sensor changes (sx_sampler_look.changes) that were logged */
+	bool others_logged;	    /* the log says that other processes use the GPU */
 };
 
 /* Starts the measurement if it is configured. The daemon runs without a sensor, too. */

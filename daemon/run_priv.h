@@ -16,10 +16,10 @@
 #include "daemon/power.h"
 #include "daemon/run.h"
 
-/* State of the daemon, and the texts to which the input of its judgement points. An empty text: no fault. */
+/* State of the daemon's health, and the texts that sx_health_input points to. An empty text: no fault. */
 struct sx_health_watch {
 	struct sx_health now;
-	struct sx_health_logged logged;	  /* last logged state and reason, and the state that readers see */
+	struct sx_health_logged logged;	  /* last logged state and reason; readers see the same state */
 	char absent_why[SX_ABSENT_BYTES]; /* why the camera is absent */
 	char map_why[SX_FEED_WHY_BYTES];  /* why disparity maps are missing */
 	char unit_why[SX_WHY_BYTES];	  /* wrong unit of the baseline */
@@ -39,7 +39,7 @@ struct sx_loop {
 struct sx_stop {
 	bool ordered;  /* a signal or the end of the pipeline has ordered the stop */
 	bool hurry;    /* a second stop signal came */
-	bool deaf;     /* signals can no longer be read */
+	bool deaf;     /* signals cannot be read any more */
 	int64_t by_ns; /* deadline for the frame in flight */
 };
 

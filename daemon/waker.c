@@ -16,9 +16,10 @@
 #include "base/thread.h"
 #include "base/wake.h"
 
-#define FEW 8	       /* readers that the kernel wakes in one call */
-#define FIRST_MOST 64  /* readers of one ring; the other thread wakes the others */
-#define REST_MOST 4096 /* readers of one ring; a limit, as woken readers may sleep again at once */
+#define FEW 8	      /* readers that one system call wakes */
+#define FIRST_MOST 64 /* readers of one ring that the first thread wakes; the second thread wakes the rest */
+/* most readers of one ring that the second thread wakes: a woken reader may sleep again at once */
+#define REST_MOST 4096
 #define REST_MOST_NS 10000000
 
 /* Waits for the thread's eventfd. Returns false if the thread has to end. */

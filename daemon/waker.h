@@ -1,9 +1,9 @@
 /*
- * The waker: threads that wake the readers sleeping on a ring. The readers decide how many sleep, and the
- * kernel takes time to wake each. So while sleeping readers are many or slow to wake, the frame thread first
- * finishes its work for a frame, then writes to an eventfd (ring.h), and the waker's threads wake the
- * readers without delaying any other thread. One thread wakes the first 64 readers at once. If there are
- * more, a second thread, which sleeps most of the time, wakes the rest a few at a time, so that they take no
+ * The waker: two threads that wake the readers sleeping on a ring. The readers decide how many sleep, and the
+ * kernel takes time to wake each. So if sleeping readers are many or slow to wake, the frame thread first
+ * finishes its work for a frame, then writes to an eventfd (ring.h), and the waker's threads wake the readers
+ * without delaying any other thread. The first thread wakes the first 64 readers at once. If there are more,
+ * the second thread wakes the rest a few at a time. It sleeps most of the time, so that this work takes no
  * processor time from frames.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -8,12 +8,12 @@
 #include <math.h>
 #include <stdio.h>
 
-#define ODD 4.0	 /* factor by which a bad measurement may change a height */
+#define ODD 4.0	 /* a bad measurement may change a height by this factor */
 #define NEAR 0.2 /* largest relative difference of rounds that agree, and of a ratio from a unit's factor */
 #define ROUNDS 3 /* rounds that must agree */
 #define IN_VAIN 100
-#define OFTEN 4	  /* period of checks: frames without a road */
-#define SELDOM 30 /* the same period after IN_VAIN rounds without a result */
+#define OFTEN 4	  /* frames without a road between two checks */
+#define SELDOM 30 /* the same after IN_VAIN rounds without a result */
 
 static const struct {
 	double factor;
@@ -95,8 +95,8 @@ static void end_round(struct sx_road_unit *u)
 }
 
 /*
- * Takes a measured road, which answers the question. Only limits that were configured let a wrong height
- * through.
+ * Takes a measured road. If its height is within a factor of ODD, the unit is right. Other heights are
+ * measured only if the limits in the configuration allow them; they give the ratio.
  */
 static void take_measured(struct sx_road_unit *u, double height)
 {

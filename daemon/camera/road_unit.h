@@ -25,7 +25,7 @@ struct sx_road_unit {
 	double round;	   /* road height / camera.height_m of this round's best factor so far; 0: none */
 	double last;	   /* result of the previous round */
 	int agreed, empty; /* successive rounds with the same result, and without a result */
-	int without;	   /* number of frames without a road */
+	int without;	   /* number of successive frames without a road */
 	double ratio;	   /* configured baseline / true baseline, as three rounds agree; 0: unknown */
 };
 
@@ -37,9 +37,9 @@ struct sx_road_unit {
 int sx_road_unit_init(struct sx_road_unit *ret, const struct sx_params *p, int width, int height);
 void sx_road_unit_finish(struct sx_road_unit *u);
 /*
- * Takes the road of a frame. A road that was measured within 4 times camera.height_m answers the question.
- * Returns true if the caller should pass the frame's map to sx_road_unit_try(): for each 4th frame without a
- * road, and after 100 rounds without a result for each 30th.
+ * Takes the road of a frame. A road that was measured within 4 times camera.height_m shows that the unit is
+ * right, and all rounds so far are discarded. Returns true if the caller should pass the frame's map to
+ * sx_road_unit_try(): for each 4th frame without a road, and after 100 rounds without a result for each 30th.
  */
 bool sx_road_unit_see(struct sx_road_unit *u, const struct sx_road *road);
 /* Tries one factor on the disparity map (U16 Q4) of that frame. Takes a millisecond. */

@@ -31,10 +31,11 @@ struct sx_camera_mark {
 struct sx_contexts_plan {
 	struct sx_context_config config;
 	int count;
-	bool rectified;	      /* pairs are raw; config.rectify is also true for a row correction alone */
-	bool offered;	      /* pairs are also offered to another process (external.pairs) */
-	unsigned calibration; /* changes of calibration; the road of another calibration is not used */
-	unsigned camera;      /* changes of any key in [camera], for which frames get a flag */
+	bool rectified; /* pairs are raw; config.rectify is also true for a row correction alone */
+	bool offered;	/* pairs are also offered to another process (external.pairs) */
+	/* number of changes of calibration; a road is used only with its own calibration */
+	unsigned calibration;
+	unsigned camera; /* number of changes of keys in [camera]; frames after a change get a flag */
 };
 
 struct sx_contexts {

@@ -15,7 +15,7 @@ void sx_control_channel_finish(struct sx_control_channel *x)
 	sx_contexts_destroy(atomic_exchange(&x->retired, NULL));
 }
 
-/* Stores with release, so that a thread that loads with acquire sees the whole set. */
+/* Stores with release, so that the thread that takes the pointer sees the complete contexts. */
 void sx_control_channel_give_contexts(struct sx_control_channel *x, struct sx_contexts *contexts)
 {
 	sx_must_be(!atomic_load_explicit(&x->next, memory_order_relaxed));
@@ -27,7 +27,7 @@ struct sx_contexts *sx_control_channel_take_retired(struct sx_control_channel *x
 	return atomic_exchange_explicit(&x->retired, NULL, memory_order_acquire);
 }
 
-/* Takes new contexts. Called for every frame: usually it costs one load. */
+/* Takes new contexts. The frame thread calls it for every frame. It usually costs one atomic load. */
 struct sx_contexts *sx_control_channel_take_contexts(struct sx_control_channel *x)
 {
 	if (!atomic_load_explicit(&x->next, memory_order_relaxed))

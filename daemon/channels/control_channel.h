@@ -1,7 +1,7 @@
 /*
- * Control channel between main and the threads of a running pipeline: main gives contexts to the frame thread
- * and camera controls to the capture thread, and gets them back. The channel consists of four atomic
- * pointers, like the waiting place of mailbox.h. Each object has one owner at any time, and no thread waits.
+ * Control channel between main and the threads of a running pipeline. Main gives contexts to the frame thread
+ * and camera controls to the capture thread. Both threads give them back. The channel consists of four atomic
+ * pointers. Each object has one owner at any time, and no thread waits.
  *
  * Main gives one set of contexts, and one change of controls, at a time.
  *
@@ -41,8 +41,8 @@ void sx_control_channel_retire(struct sx_control_channel *x, struct sx_contexts 
 /* Thread: main. Gives camera controls to the capture thread. Main then wakes the capture thread. */
 void sx_control_channel_give_controls(struct sx_control_channel *x, struct sx_camera_controls *controls);
 /*
- * Thread: main. Returns true if main owns the controls again. ended: the capture thread has ended and takes
- * no controls.
+ * Thread: main. Takes the camera controls back. Returns true if main owns them now. ended: the capture thread
+ * has ended, so main also takes back controls that the thread has not taken.
  */
 bool sx_control_channel_take_returned_controls(struct sx_control_channel *x, bool ended);
 /* Thread: capture. Returns controls to set, or NULL. The capture thread gives them back with their result. */

@@ -1,5 +1,5 @@
 /*
- * The waiting pair, and the owner of each pair.
+ * Mailbox: the waiting pair, and the bits that say which parts of each pair are in use.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,7 +51,9 @@ void sx_mailbox_finish(struct sx_mailbox *h)
 	h->frame_fd = h->capture_fd = -1;
 }
 
-/* Loads with acquire: a thread that has cleared a bit does not touch what the bit stands for any more. */
+/*
+ * Loads with acquire: if a thread has cleared a bit, all its accesses to that part of the pair came before.
+ */
 static unsigned item_use(const struct sx_queued_pair *queued)
 {
 	return atomic_load_explicit(&queued->in_use, memory_order_acquire);
@@ -73,7 +75,7 @@ void sx_mailbox_return_images(struct sx_mailbox *h)
 		if ((item_use(queued) & (SX_QUEUED_PAIR_LENT | SX_QUEUED_PAIR_IMAGES)) != SX_QUEUED_PAIR_LENT)
 			continue;
 		sx_source_release(queued->source, &queued->pair);
-		/* relaxed, because the same thread fills the queued pair again */
+		/* relaxed, because this thread alone fills the queued pair again */
 		atomic_fetch_and_explicit(&queued->in_use, ~(unsigned)SX_QUEUED_PAIR_LENT,
 					  memory_order_relaxed);
 	}
@@ -85,7 +87,7 @@ struct sx_queued_pair *sx_mailbox_put(struct sx_queued_pair *queued)
 	struct sx_queued_pair *old;
 
 	sx_must(atomic_load_explicit(&queued->in_use, memory_order_relaxed), ==, 0);
-	/* relaxed, because the exchange that gives the queued pair away comes after this store */
+	/* relaxed, because the exchange below publishes this store together with the queued pair */
 	atomic_store_explicit(&queued->in_use,
 			      SX_QUEUED_PAIR_FRAME | SX_QUEUED_PAIR_IMAGES | SX_QUEUED_PAIR_LENT,
 			      memory_order_relaxed);
@@ -123,8 +125,8 @@ struct sx_queued_pair *sx_mailbox_take(struct sx_mailbox *h)
 }
 
 /*
- * Clears these bits and wakes the capture thread. Release: what the caller has read of the pair comes before.
- * Returns the bits as they were.
+ * Clears these bits and wakes the capture thread. Uses release, so that the caller's reads of the pair come
+ * before. Returns the previous bits.
  */
 static unsigned end_use(struct sx_queued_pair *queued, unsigned bits)
 {

@@ -1,16 +1,17 @@
 /*
- * Mailbox for pairs from the capture thread to the frame thread: one waiting place, and the owner of each
- * pair.
+ * Mailbox for pairs from the capture thread to the frame thread. It has one waiting place, and records which
+ * threads still use each pair.
  *
- * The newest pair wins: a new pair replaces the waiting one. The place is one atomic pointer, so that the
- * replaced pair has exactly one owner at any time. No thread ever waits for another.
+ * A queued pair (struct sx_queued_pair) is a pair with its source and its state. The newest pair wins: it
+ * replaces the pair that waits. The waiting place is one atomic pointer, so that a replaced pair has exactly
+ * one owner at any time. No thread waits for another.
  *
- * The word queued pair.in_use is the only state of a pair between threads: its bits say what of the pair is
- * in use. The capture thread fills a queued pair that is not in use, and sets all bits when it puts the
- * queued pair in the waiting place. An engine clears IMAGES from its own thread as soon as it has read the
- * images. The frame thread takes the queued pair, and clears FRAME and IMAGES when the frame is done. Both
- * wake the capture thread. It gives images that are no longer read back to the source, and clears LENT. So
- * only the capture thread calls a source.
+ * in_use of a queued pair is its only state that threads share. Each bit says which part of the pair is in
+ * use. The capture thread fills a queued pair whose in_use is 0, sets all bits, and puts it in the waiting
+ * place. The engine's thread clears IMAGES as soon as it has read the images. The frame thread takes the
+ * queued pair from the waiting place, and clears FRAME and IMAGES when the frame is done. Both threads then
+ * wake the capture thread, which gives images that are no longer read back to their source and clears LENT.
+ * So only the capture thread calls a source.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -44,7 +45,8 @@ struct sx_queued_pair {
 struct sx_mailbox {
 	_Atomic(struct sx_queued_pair *) waiting;
 	struct sx_queued_pair pairs[SX_QUEUED_PAIRS_MAX];
-	bool paced;	/* the source has a pace and waits for no empty place; false unless set after init */
+	/* the source has a pace and does not wait for an empty place; false unless set after init */
+	bool paced;
 	int frame_fd;	/* eventfd that wakes the frame thread */
 	int capture_fd; /* eventfd that wakes the capture thread, as the source's descriptor does */
 };
@@ -54,8 +56,8 @@ int sx_mailbox_init(struct sx_mailbox *h);
 void sx_mailbox_finish(struct sx_mailbox *h);
 
 /*
- * Thread: capture. Returns a queued pair to fill, or NULL if all are in use. It is in use from the time when
- * it is put.
+ * Thread: capture. Returns a queued pair to fill, or NULL if all are in use. The queued pair counts as in use
+ * only after sx_mailbox_put().
  */
 struct sx_queued_pair *sx_mailbox_free(struct sx_mailbox *h);
 /*
@@ -68,19 +70,23 @@ void sx_mailbox_return_images(struct sx_mailbox *h);
  * queued pair that it replaced, which the caller releases, or NULL.
  */
 struct sx_queued_pair *sx_mailbox_put(struct sx_queued_pair *queued);
-/* Any thread. Returns true if a pair waits. */
+/* Any thread. Returns true if a pair is in the waiting place. */
 bool sx_mailbox_waits(const struct sx_mailbox *h);
 /*
- * Any thread. Returns the number of pairs that wait, or whose frames are in flight. 0: no other thread uses any
- * pair any more.
+ * Any thread. Returns the number of pairs in use: those that wait, and those whose frames are in flight. 0:
+ * the other threads no longer use any pair.
  */
 int sx_mailbox_used(const struct sx_mailbox *h);
 /*
- * Thread: frame, or main after both threads have ended. Returns the waiting queued pair or NULL. Wakes the
- * capture thread unless the source has a pace, since such a source gives pairs anyway.
+ * Thread: frame, or main after both threads have ended. Takes the queued pair out of the waiting place. NULL:
+ * none waits. Wakes the capture thread, except for a source with a pace, which does not wait for an empty
+ * place.
  */
 struct sx_queued_pair *sx_mailbox_take(struct sx_mailbox *h);
-/* Thread: the engine's, as sx_images_read_fn. The images can go back. The queued pair stays in use. */
+/*
+ * Thread: the engine's (sx_images_read_fn). Ends the use of the images, so that they can go back to the
+ * source. The queued pair stays in use.
+ */
 void sx_mailbox_images_read(void *queued);
 /* Thread: the owner of the queued pair. Ends the use of the queued pair and of its images. */
 void sx_mailbox_release(struct sx_queued_pair *queued);

@@ -25,7 +25,7 @@ void sx_requests_init(struct sx_requests *o, int main_fd);
 void sx_requests_put(struct sx_requests *o, struct sx_status_request *request);
 /* Thread: main. Returns the oldest request, which main answers, or NULL. */
 struct sx_status_request *sx_requests_take(struct sx_requests *o);
-/* Thread: main. Answers all queued and later requests that the daemon ends. */
+/* Thread: main. Answers all queued requests, and later ones at once: the daemon ends. */
 void sx_requests_close(struct sx_requests *o);
 /* Call it after the server has been stopped. */
 void sx_requests_finish(struct sx_requests *o);

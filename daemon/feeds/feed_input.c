@@ -119,7 +119,7 @@ void sx_feed_input_settle(struct sx_feed_input *in, const struct sx_pair *pair, 
 		sx_condition_clear(&in->missing, now_ns, SX_LOG_DAEMON, "%s are available again",
 				   things(in->kind));
 	sx_feed_counters(in->feed, &counters);
-	/* A pair without its map gives no frame, so status and state tell why, too. */
+	/* A pair without its map gives no frame, so status and state also report the reason. */
 	sx_telemetry_feed(in->telemetry, in->kind, &counters, state,
 			  match == SX_FEED_NONE && !scores ? reason : why);
 }

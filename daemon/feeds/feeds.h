@@ -11,12 +11,12 @@
 #include "daemon/feeds/semantics.h"
 
 /*
- * Missing input of the next pair while it already has its context: its map and perhaps its scores, or its
+ * Input that the next pair still waits for after it got its context: its map (and perhaps its scores), or its
  * scores alone.
  */
 enum sx_waits { SX_WAITS_NOT, SX_WAITS_FOR_MAP, SX_WAITS_FOR_SCORES };
 
-/* Memory number i of maps and scores belongs to entry i of the frames in flight. */
+/* Memory with index i for maps and scores belongs to entry i of the frames in flight. */
 struct sx_feeds {
 	struct sx_external_maps external;
 	struct sx_semantics semantics;

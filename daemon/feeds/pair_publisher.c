@@ -49,7 +49,8 @@ static int pair_publisher_take_memory(struct sx_pair_publisher *o)
 	o->bytes = aligned_alloc(64, (o->frame_bytes + 63) & ~(size_t)63);
 	if (!o->bytes)
 		return -ENOMEM;
-	memset(o->bytes, 0, o->frame_bytes); /* touches every page before the first frame */
+	/* write to every page before the first frame, so that no page fault comes later */
+	memset(o->bytes, 0, o->frame_bytes);
 	return 0;
 }
 

@@ -10,9 +10,9 @@
 #include "daemon/feeds/feed_input.h"
 
 struct sx_semantics {
-	struct sx_feed_input in; /* without a feed: no source of scores is configured */
+	struct sx_feed_input in; /* its feed is NULL if no source of scores is configured */
 	struct sx_scores scores[SX_CONTEXTS_MAX];
-	bool settled; /* the scores of the current pair are decided */
+	bool settled; /* it is decided which scores the current pair gets */
 	enum sx_feed_match match;
 };
 

@@ -38,13 +38,19 @@ static double rows(int16_t q4)
 	return q4 == SX_ROW_ERROR_UNKNOWN ? (double)NAN : q4 / 16.0;
 }
 
-/* Returns true if v is above much, or, if it was before, above enough. False for NAN. */
+/*
+ * Returns true if v is above much. Also returns true if the fault held before and v is above enough. False
+ * for NAN.
+ */
 static bool exceeds(bool before, double v, double much, double enough)
 {
 	return v > much || (before && v > enough);
 }
 
-/* Value and limits of each fault: it begins above much and ends at enough. */
+/*
+ * Value and limits of each fault. A fault begins when its value rises above much, and ends when it is no
+ * longer above enough.
+ */
 static const struct {
 	size_t offset; /* offset of the left image's value in struct sx_image_stats */
 	double much, enough;
@@ -261,7 +267,7 @@ static void say_row_error(struct sx_image_watch *w, double largest, const double
 		 part_text(right, "right", error[SX_ROW_ERROR_RIGHT]));
 }
 
-/* Returns the value of a wrong side by its median, percent; the lower one if both sides are wrong. */
+/* Returns the median of the wrong side in percent; if both sides are wrong, the lower one. */
 static double percent_of(const struct sx_image_watch *w, enum sx_image_fault fault)
 {
 	double least = 1;

@@ -14,7 +14,8 @@
 #include "stages/params/params.h"
 
 /*
- * Statistics of one frame; NAN: unknown. Pairs are left, right. Row errors are indexed by enum sx_row_part.
+ * Statistics of one frame; NAN: unknown. Arrays of two: left image, right image. Row errors are indexed by
+ * enum sx_row_part.
  */
 struct sx_image_stats {
 	uint64_t frame;	 /* frame number */
@@ -26,7 +27,7 @@ struct sx_image_stats {
 	double flat[2];							      /* share of areas */
 	double sharpness[2];	 /* mean absolute Laplacian, grey levels */
 	double raw_min, raw_max; /* raw values that map to grey levels 0 and 255, Y16 only */
-	double empty[2];	 /* flat, if next to nothing is measured; else 0 */
+	double empty[2];	 /* the same as flat if next to nothing is measured; else 0 */
 	double frozen[2]; /* 1: the image repeats the previous frame's image, which is a fault; else 0 */
 	double twice;	  /* 1: both images are bitwise equal; else 0 */
 	uint64_t checksum[2];

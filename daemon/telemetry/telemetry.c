@@ -33,7 +33,7 @@ void sx_telemetry_destroy(struct sx_telemetry *t)
 	free(t);
 }
 
-/* Sets a metric whose sum another counter keeps. */
+/* Sets a metric to a sum that is counted elsewhere. */
 static void put_count(struct sx_telemetry *t, enum sx_metric metric, uint64_t count)
 {
 	sx_must(count, >=, atomic_load_explicit(&t->count[metric], RELAXED));
@@ -275,7 +275,10 @@ void sx_telemetry_feed_why(const struct sx_telemetry *t, enum sx_feed_kind kind,
 
 void sx_telemetry_transfers(struct sx_telemetry *t, const struct sx_transfers *transfers)
 {
-	/* Engines that compute in host memory count no transfers: every frame came without a copy. */
+	/*
+	 * An engine that computes in host memory counts no transfers. Then every frame counts as one without
+	 * a copy.
+	 */
 	uint64_t frames =
 		transfers->frames ? transfers->frames : sx_telemetry_count(t, SX_METRIC_FRAMES_PUBLISHED) + 1;
 
