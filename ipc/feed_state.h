@@ -12,7 +12,7 @@
 enum sx_feed_state {
 	SX_FEED_ABSENT,	 /* there is no ring */
 	SX_FEED_REFUSED, /* the ring must not be read, or its content does not fit: see the reason */
-	SX_FEED_SILENT,	 /* a ring without new data for 1 s, or for three periods if they are longer */
+	SX_FEED_SILENT,	 /* the ring has had no new data for 1 s, or for three periods if they are longer */
 	SX_FEED_READING,
 	SX_FEED_STATES
 };

@@ -67,8 +67,8 @@ static int ends_in(const char *path, const char *name)
 }
 
 /*
- * Without systemd: the system's runtime directory for root, the first of the user's runtime directories for
- * other users.
+ * Finds the folder without systemd: for root in the system's runtime directory, for other users in the first
+ * of the user's runtime directories.
  */
 static bool instance_runtime_dir(const char *name, char *dir, size_t bytes)
 {
@@ -161,7 +161,9 @@ int sx_instance_lock(const char *dir, pid_t *owner, struct sx_why *why)
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0) {
 		r = -errno;
-		/* a folder without a lock belongs to no process; rmdir() keeps a folder that has a file */
+		/*
+		 * a folder without a lock belongs to no process; rmdir() leaves a folder that contains a file
+		 */
 		rmdir(dir);
 		return sx_why_fail(r, why, "cannot open the lock %s: %s", path, strerror(-r));
 	}

@@ -56,8 +56,8 @@ enum sx_report_image {
 };
 
 /*
- * Source of the power measurement. If stale, its metrics are unknown (NAN), reason contains since when, and
- * age_ms counts on. Without a sensor, source is empty and reason contains why.
+ * The power measurement. If it is stale, its metrics are unknown (NAN), reason contains the time since when,
+ * and age_ms counts on. Without a sensor, source is empty and reason contains the cause.
  */
 struct sx_report_power {
 	char source[16], scope[64], device[160], reason[320]; /* empty: none */

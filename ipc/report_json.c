@@ -30,7 +30,7 @@ static void add_metrics(struct sx_text *t, const struct sx_report *r, const char
 	}
 }
 
-/* Adds an object that has only metrics, "frames.dropped" with the key "dropped". */
+/* Adds an object that has only metrics, such as "frames.dropped", which appears under the key "dropped". */
 static void add_object(struct sx_text *t, const struct sx_report *r, const char *object)
 {
 	const char *dot = strrchr(object, '.');

@@ -34,7 +34,7 @@ static void add_labels(struct sx_text *t, const char *const (*labels)[2], int co
 	sx_text_add(t, "}");
 }
 
-/* True if the source of an object's metrics exists, so that they have a meaning. */
+/* Returns true if the source of an object's metrics exists; otherwise they are left out. */
 static bool is_told(const struct sx_report *r, const char *object)
 {
 	if (strcmp(object, "engine.input") == 0)
@@ -43,7 +43,7 @@ static bool is_told(const struct sx_report *r, const char *object)
 		return *r->semantics.source;
 	if (strncmp(object, "external.", 9) == 0)
 		return *r->external.source;
-	if (strncmp(object, "power.", 6) == 0) /* all counters of energy are known or none */
+	if (strncmp(object, "power.", 6) == 0) /* either all energy counters are known, or none is */
 		return *r->power.source && r->metric[SX_METRIC_ENERGY_FRAMES].count >= 0;
 	return strcmp(object, "power") != 0 || *r->power.source;
 }

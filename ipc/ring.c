@@ -50,7 +50,7 @@ struct sx_ring {
 	bool named; /* path is our object; the temporary name is gone */
 	bool begun; /* a frame was begun; kept here because other processes may write to the map */
 	bool quiet;
-	bool owed;     /* readers sleep that the helper thread has to wake: sx_ring_pass_wake() */
+	bool owed;     /* the helper thread has to wake readers that still sleep: sx_ring_pass_wake() */
 	int waker_fd;  /* eventfd of the helper thread; -1: the publisher wakes all readers itself */
 	unsigned calm; /* number of wakes in a row that were few and quick, at most CALM */
 	dev_t device;
@@ -82,7 +82,10 @@ bool sx_ring_wake_few(struct sx_ring *r)
 	return more;
 }
 
-/* Changes the bell. True: the helper thread has to wake the readers, or the rest of them. */
+/*
+ * Changes the bell. If the last wakes were few and quick, also wakes a few readers; without a helper thread,
+ * all readers. Returns true if the helper thread has to wake the readers, or the rest of them.
+ */
 static bool change_bell(struct sx_ring *r)
 {
 	__atomic_fetch_add(&r->live->bell, 1, __ATOMIC_RELEASE);
@@ -281,7 +284,7 @@ static int take_name(struct sx_ring *r, bool exclusive, struct sx_why *why)
 		err = sx_stale_ring_keeps(&e, r->path, renamed, why);
 	if (err == 0) {
 		r->named = true;
-		/* After the rename, so that woken readers find the new object at once. */
+		/* after the rename, so that readers that wake up find the new object at once */
 		sx_stale_ring_retire(&e);
 	}
 	sx_stale_ring_close(&e);
@@ -363,7 +366,7 @@ void sx_ring_destroy(struct sx_ring *r)
 {
 	if (!r)
 		return;
-	r->waker_fd = -1; /* the helper thread that reads it may have ended */
+	r->waker_fd = -1; /* write to the eventfd no more: the helper thread that reads it may have ended */
 	if (r->named) {
 		sx_ring_unname(r);
 		/* After the unlink: a woken reader that looks for a successor must not find this object. */

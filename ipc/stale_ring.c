@@ -22,7 +22,7 @@
 #include "base/why.h"
 #include "ipc/process.h"
 
-#define GOING_NS SX_NS_PER_S /* a large process needs time to end after SIGKILL */
+#define GOING_NS SX_NS_PER_S /* a large process may need this time to end after SIGKILL */
 /* 3.5 heartbeats, if the heartbeat is the only information about the publisher */
 #define BEATS_NS (SX_NS_PER_S * 7 / 2)
 

@@ -18,8 +18,8 @@
 
 struct sx_stale_ring {
 	int fd;	     /* writable; -1: there is no object, it is no ring, or we may not write it */
-	bool exists; /* an object has the name, */
-	uid_t user;  /* and belongs to this user */
+	bool exists; /* an object has the name */
+	uid_t user;  /* owner of this object */
 	bool other_user;
 	bool unseen;  /* a ring whose publisher runs in another pid namespace */
 	bool is_ring; /* header and live are valid */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define TEXT_BYTES ((size_t)4096)	  /* initial size for a group and its members */
-#define TEXT_BYTES_MAX ((size_t)16 << 20) /* enough for half a million members */
+#define TEXT_BYTES_MAX ((size_t)16 << 20) /* limit; it is enough for half a million members */
 
 int sx_group_number(const char *name, gid_t *ret)
 {

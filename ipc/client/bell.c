@@ -13,7 +13,8 @@
 
 int sx_reader_connect(struct stixel_reader *r, struct sx_link *l, unsigned want)
 {
-	int e, first = -ENOENT; /* the error to return: one other than ENOENT, if any place gives one */
+	/* the error to return: the first one other than ENOENT, if a folder gives one */
+	int e, first = -ENOENT;
 
 	sx_must_or(return -EINVAL, want, !=, 0);
 	for (int i = 0; i < SX_RUNTIME_DIRS; i++) {

@@ -87,7 +87,8 @@ static void geometry_set_turn(struct sx_geometry *g, double pitch_rad, double ro
 	sx_must_or(return, g->camera, ==, true);
 	sx_sin_cos(roll_rad, &roll_sine, &roll_cosine);
 	sx_sin_cos(pitch_rad, &s, &c);
-	pitch_tangent = s / c * roll_cosine; /* tangent of the pitch of the optical axis over the plane */
+	/* tangent of the pitch of the optical axis over the road plane */
+	pitch_tangent = s / c * roll_cosine;
 	length = sqrt(1.0 + pitch_tangent * pitch_tangent);
 	s = pitch_tangent / length;
 	c = 1.0 / length;

@@ -23,7 +23,10 @@
 #define LOOK_DROP_HEIGHTS 9.0
 #define LOOK_DROP_DISPARITY 1.0 /* px; a smaller disparity is no measurement of a floor */
 
-/* Rows at the top of the image that may belong to no stixel: less than the highest cell. */
+/*
+ * Number of rows at the top of the image that may belong to no stixel. It is less than the height of the
+ * highest cell.
+ */
 #define LOOK_TOP_ROWS 32
 
 bool sx_look_has_road(const struct sx_geometry *g)
@@ -100,7 +103,7 @@ static bool look_end(struct sx_look *l, struct sx_look_thing *thing, enum sx_loo
 
 	if (l->ended || l->blocked)
 		return false;
-	if (l->waits) /* the ground ended at the unmeasured foot */
+	if (l->waits) /* the ground ends at the unmeasured foot: report the stixel of that foot */
 		stixel = l->waiting;
 	l->ended = true;
 	l->waits = false;

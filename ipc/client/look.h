@@ -63,10 +63,16 @@ struct sx_look {
 	bool grounded;		     /* ground, or something that counts as ground, was seen */
 	bool blocked;		     /* an obstacle was found */
 	bool ended;		     /* UNSEEN or DROP was returned */
-	bool waits; /* the foot was not measured: the column is seen from the first ground above it, if any */
+	/*
+	 * the foot of the column was not measured: the column counts as seen from its first ground above that
+	 * foot, if any
+	 */
+	bool waits;
 	bool blind, edged;
-	uint32_t waiting; /* index of the stixel of that foot; SX_LOOK_NONE: rows without a stixel */
-	bool holds;	  /* held is valid: an obstacle to return after the unseen foot */
+	/* index of the stixel at the unmeasured foot; SX_LOOK_NONE: rows without a stixel */
+	uint32_t waiting;
+	/* held is valid: an obstacle that sx_look_next() returns after the unmeasured foot */
+	bool holds;
 	struct sx_look_thing held;
 	double from_row, from_disparity;   /* row and disparity, px, where the ground was first seen */
 	double until_row, until_disparity; /* row and disparity, px, where the ground ended so far */

@@ -1,5 +1,5 @@
 /*
- * Returns the folders of sockets, for programs in other languages.
+ * Returns the runtime directories of an instance, for programs in other languages.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -16,7 +16,7 @@
 #include "ipc/client/look.h"
 
 #define POINTS_STEP_LEAST 0.01f
-#define POINTS_STEPS_MOST 65536.0f /* up to range_max; no frame of a real camera has more */
+#define POINTS_STEPS_MOST 65536.0f /* most steps up to range_max; frames of real cameras need fewer */
 
 /* Destination of the points, and how they are made. */
 struct points {

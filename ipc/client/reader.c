@@ -201,7 +201,7 @@ static int ring_take(struct stixel_reader *r, bool next, uint64_t *missed)
 
 static int stream_ended(struct stixel_reader *r)
 {
-	/* Closed before the first notice: a full server answers like this. */
+	/* The connection was closed before the first notice: a server with too many clients does this. */
 	return gone(r, r->link.notice.magic == 0 && r->epoch == 0 ? -EAGAIN : -EPIPE);
 }
 
@@ -457,7 +457,8 @@ int stixel_open(struct stixel_reader **ret, const char *instance, unsigned flags
 	if (!r)
 		return -ENOMEM;
 	set_path(r->ring_path, sizeof(r->ring_path), "/dev/shm/stixeld.%s", instance);
-	for (int place = 0; place < SX_RUNTIME_DIRS; place++) /* the path of a missing place stays empty */
+	/* the path stays empty if this system has no such folder */
+	for (int place = 0; place < SX_RUNTIME_DIRS; place++)
 		sx_runtime_dir_path((enum sx_runtime_dir)place, instance, SX_FRAMES_SOCKET,
 				    r->socket_path[place], sizeof(r->socket_path[place]));
 	return reader_start(ret, r);

@@ -108,11 +108,12 @@ int sx_link_want(struct sx_link *l, unsigned want);
 struct stixel_reader {
 	unsigned flags;
 	char ring_path[PATH_MAX];
-	char socket_path[SX_RUNTIME_DIRS][112]; /* one per place, tried in order; empty: no such place */
+	/* one for each runtime directory, in the order of attempts; empty: this system has no such folder */
+	char socket_path[SX_RUNTIME_DIRS][112];
 	struct sx_map map;
-	struct sx_link link; /* connection of a stream reader */
+	struct sx_link link; /* connection of a reader of frames.sock */
 	struct sx_link bell; /* connection beside a ring: for poll(), and to request images */
-	unsigned bell_want;  /* STIXEL_WANT_* of the bell connection; 0: not wanted */
+	unsigned bell_want;  /* STIXEL_WANT_* of the bell connection; 0: no bell connection is wanted */
 	int64_t bell_ns;     /* time of the last attempt to open or check the bell connection */
 	struct sx_buffer buffer;
 	struct stixel_frame frame;

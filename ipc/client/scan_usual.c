@@ -54,11 +54,11 @@ static double scan_nearest(const struct sx_scan *s, const struct sx_scan_column 
 			    (right.y + share * across) * (right.y + share * across));
 }
 
-/* Distances that a frame covers, m. */
+/* Distances that a frame covers. */
 struct scan_reach {
 	double usual; /* sx_look_usual_begin() */
-	double first; /* of the first ground or of the nearest obstacle */
-	double last;  /* at which the upper edge of the image sees the road */
+	double first; /* distance of the first ground or of the nearest obstacle, m */
+	double last;  /* distance at which the upper edge of the image sees the road, m */
 };
 
 /* Updates reach by one column. */

@@ -26,7 +26,7 @@
 #define RENAME_NS (SX_NS_PER_S / 50) /* time between two checks whether the name leads to another object */
 #define SILENT_NS SX_NS_PER_S	     /* least time without data until a writer is silent */
 #define SILENT_PERIODS 3
-#define AHEAD_NS SX_NS_PER_S /* a capture time farther in the future than this is a mistake */
+#define AHEAD_NS SX_NS_PER_S /* a capture time more than this in the future is a mistake */
 #define MISSED 16
 #define TRIES 3
 
@@ -39,7 +39,7 @@ struct sx_feed {
 	struct sx_feed_params p;
 	const struct sx_feed_words *words;
 	struct sx_feed_dirs dirs;
-	const char *path; /* the path in dirs that is read, or was tried last */
+	const char *path; /* path in dirs of the ring that is read, or whose opening was tried last */
 	struct sx_why why;
 	bool there;		   /* an object exists at path */
 	struct sx_feed_ring found; /* fd -1: no ring */

@@ -36,12 +36,15 @@ struct sx_feed_ring {
 bool sx_feed_dirs_init(struct sx_feed_dirs *dirs, const struct sx_feed_params *p, unsigned writers);
 /*
  * Opens the first readable ring, in the order of the folders, and sets *path to its path. If no ring is
- * readable, sets *path to the object in the way and writes the reason to why. False: no
- * place has an object.
+ * readable but a path has an object, sets *path to the path of that object and writes the reason to why.
+ * False: no path has an object.
  */
 bool sx_feed_find(const struct sx_feed_dirs *dirs, struct sx_feed_ring *ring, const char **path,
 		  struct sx_why *why);
-/* True if a better place than that of ring has a readable ring. With gone: if any other place has one. */
+/*
+ * Returns true if a folder that is tried before that of ring has a readable ring. With gone: if any other
+ * folder has one.
+ */
 bool sx_feed_find_other(const struct sx_feed_dirs *dirs, const struct sx_feed_ring *ring, bool gone);
 /* Reads all bytes. False: the object is shorter than it says. */
 bool sx_feed_read(int fd, void *to, size_t bytes, uint64_t at);

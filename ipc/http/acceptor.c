@@ -17,10 +17,13 @@
 #include "base/contract.h"
 #include "base/thread.h"
 
-#define LEAVING_MS 1   /* time for the server to release closed connections */
+#define LEAVING_MS 1   /* time that the server needs to release closed connections */
 #define SHORTAGE_MS 50 /* time for others to give back descriptors or memory */
 
-/* Waits for at most ms. listens: also for a connection. True: the acceptor is to be closed. */
+/*
+ * Waits at most `ms`, ms. listens: also ends the wait when a connection comes. True: the acceptor has to
+ * close.
+ */
 static bool acceptor_waits(const struct sx_acceptor *d, bool listens, int ms)
 {
 	struct pollfd fds[] = {{.fd = d->stop_fd, .events = POLLIN}, {.fd = d->listen_fd, .events = POLLIN}};
@@ -29,7 +32,7 @@ static bool acceptor_waits(const struct sx_acceptor *d, bool listens, int ms)
 	return poll(fds, listens ? 2 : 1, ms) > 0 && fds[0].revents;
 }
 
-/* Admits a connection and passes it to the server, or closes it. True: the acceptor is to be closed. */
+/* Admits a connection and passes it to the server, or closes it. True: the acceptor has to close. */
 static bool let_in(const struct sx_acceptor *d, int fd)
 {
 	const struct sockaddr_storage nobody = {.ss_family = AF_UNIX};

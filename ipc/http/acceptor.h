@@ -1,8 +1,8 @@
 /*
  * The acceptor of an HTTP server. Accepts the connections of a listening Unix socket, and passes those that
  * the limiter admits (limiter.h) to libmicrohttpd. libmicrohttpd could accept connections itself, but then
- * each one would cost it a full connection. It would work off 500 queued connections of one process before it
- * sees the next process.
+ * each connection would become a full connection of the server. If one process has 500 connections in the
+ * queue, the server would process all of them before it sees the next process.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,8 +1,9 @@
 /*
- * Times and slots of HTTP connections.
+ * Connection limiter: times and slots of HTTP connections.
  *
- * The limiter closes a connection by shutdown(): the server sees its end and closes it. Until the server's
- * notification the descriptor belongs to the connection, because MHD closes it only after the notification.
+ * The limiter closes a connection by shutdown(): the server sees the end of the connection and closes it.
+ * Until the server's notification the descriptor belongs to the connection, because MHD closes it only after
+ * the notification.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,8 +19,8 @@
 
 /*
  * Limits that make a flood of connections from one process cheap to refuse. A process may have at most
- * ARRIVING_MAX connections that the server has not yet taken. The process with the most connections may
- * replace one of its own connections only if it is older than STORM_NS.
+ * ARRIVING_MAX connections that the server has not yet taken. If the process with the most connections opens
+ * another one, its oldest connection is replaced only if that is older than STORM_NS.
  */
 #define ARRIVING_MAX 16
 #define STORM_NS (SX_NS_PER_S / 10)
@@ -198,7 +199,8 @@ void sx_limiter_forget(struct sx_limiter *p, int fd)
 
 static void take_slot(struct sx_limiter *p, int fd, void **context)
 {
-	struct sx_limiter_slot *w = limiter_slot(p, fd); /* the slot that it got when it was admitted */
+	/* slot that the connection got when it was admitted; NULL: none */
+	struct sx_limiter_slot *w = limiter_slot(p, fd);
 
 	if (!w) {
 		w = limiter_slot(p, -1);

@@ -1,17 +1,18 @@
 /*
- * The connection limiter of an HTTP server: how long it waits for its clients, and which connection it closes
- * when slots are short.
+ * The connection limiter of an HTTP server. Decides how long the server waits for a client, and which
+ * connection it closes when slots are short.
  *
  * libmicrohttpd measures silence from the last byte, so a client that sends a byte now and then keeps a
  * connection for hours. The limiter measures from the moment when a request could begin.
  *
- * A Unix socket may also have too many clients. Then each new connection closes an old one: of the user with
- * the most connections, of this user's process with the most connections, the oldest one. So one process
- * cannot lock out another, however many connections it opens. As many processes as there are slots can, if
- * they are faster than a request.
+ * A Unix socket may also have too many clients. Then each new connection closes an old one: the limiter takes
+ * the user with the most connections, then the process of this user with the most connections, and closes the
+ * oldest connection of this process. So one process cannot lock out another, however many connections it
+ * opens. Only as many processes as there are slots can lock out another, if they connect faster than a
+ * request is served.
  *
- * Thread: any. The users are the server's threads, the acceptor's thread and the thread that calls
- * sx_limiter_tick().
+ * Thread: any. The server's threads, the acceptor's thread and the thread that calls sx_limiter_tick() use
+ * it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,7 +28,7 @@
 
 struct sx_limiter_slot {
 	int fd;	       /* -1: free slot */
-	bool arriving; /* admitted, but not yet a connection of the server */
+	bool arriving; /* admitted, but the server has not taken it yet */
 	bool waiting;  /* the server waits for the client, so the time counts */
 	bool ours;     /* a request is being processed: the limiter must not close this connection */
 	bool gone;     /* the limiter closed it; the server will release it soon */
@@ -40,7 +41,7 @@ struct sx_limiter {
 	pthread_mutex_t lock;
 	struct sx_limiter_slot *slot; /* owned */
 	size_t count;
-	size_t most; /* most admitted connections that may stay */
+	size_t most; /* most admitted connections at a time */
 	int64_t limit_ns;
 };
 
@@ -74,7 +75,7 @@ void sx_limiter_wait(struct sx_limiter *p, struct MHD_Connection *c);
 void sx_limiter_rest(struct sx_limiter *p, struct MHD_Connection *c);
 /*
  * Stops the time, and protects the connection until the next sx_limiter_wait(), because the client waits for
- * us.
+ * the server.
  */
 void sx_limiter_hold(struct sx_limiter *p, struct MHD_Connection *c);
 /* Closes the connections whose time is over. Call it periodically. */

@@ -23,12 +23,13 @@
 /* further connections that the limiter has closed and the server not yet released */
 #define SX_STATUS_LEAVING 16
 #define SX_STATUS_CLIENT_TIMEOUT_S \
-	5 /* timeout for a whole request, for reading its answer, and between two, s */
+	5 /* timeouts, s: for sending a whole request, for reading its answer, and between two requests */
 #define SX_STATUS_REQUEST_BYTES (16u << 10)
 #define SX_STATUS_REQUEST_BYTES (16u << 10) /* largest body of a POST */
-#define SX_STATUS_FRESH_NS 10000000	    /* the server reuses a costly page for this long */
+/* the server sends the same text of a costly page again for this long */
+#define SX_STATUS_FRESH_NS 10000000
 #define SX_STATUS_REQUESTS \
-	16 /* most requests that wait at once; so slots remain for clients that only read */
+	16 /* most POST requests that wait at once, so that slots remain for clients that only read */
 
 /* A POST that waits for its answer. The client may be gone by then. */
 struct sx_status_request;

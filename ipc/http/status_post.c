@@ -1,6 +1,6 @@
 /*
- * Requests: POST requests of the status socket, from permitted clients. A connection that waits for its
- * answer is suspended, so that the server can serve pages meanwhile.
+ * Requests of the status socket (POST) from permitted clients. A connection that waits for its answer is
+ * suspended, so that the server can serve pages meanwhile.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -92,7 +92,8 @@ enum MHD_Result sx_status_post(struct sx_status_server *s, const struct sx_statu
 	o->taken = true;
 	sx_limiter_hold(&s->limiter, c);
 	/*
-	 * Suspend before the page gets the request: its answer may come at once and resumes the connection.
+	 * Suspend the connection before the page gets the request: the answer may come at once, and it
+	 * resumes the connection.
 	 */
 	MHD_suspend_connection(c);
 	page->request(s->user, o);
