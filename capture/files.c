@@ -21,9 +21,9 @@ struct files {
 	struct sx_slots slots;
 	bool loop;
 	size_t at;
-	size_t unreadable;	  /* unreadable pairs in a row, at most the number of pairs */
-	int64_t unreadable_since; /* time of the first try among them, ns */
-	struct sx_why last;	  /* reason why the last one is unreadable */
+	size_t unreadable;	  /* number of unreadable pairs in a row, limited to the number of pairs */
+	int64_t unreadable_since; /* time of the first of these unreadable pairs, ns */
+	struct sx_why last;	  /* reason why the last of them is unreadable */
 };
 
 /* Computes the size of one image of a pair from the size of the file. */
@@ -154,8 +154,8 @@ static int read_pair(struct sx_source *s, struct sx_slot *slot, struct sx_why *w
 }
 
 /*
- * Returns true if nothing can be read any more: a whole pass gave no pair, and with `loop` TIMEOUT_NS have
- * passed.
+ * Returns true if the source gives no pair any more: as many pairs in a row were unreadable as there are
+ * pairs. With `loop`, this must have lasted for TIMEOUT_NS.
  */
 static bool is_lost(const struct files *own)
 {

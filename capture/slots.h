@@ -26,7 +26,8 @@ struct sx_slot {
 	struct sx_block block;
 	struct sx_image whole[2];
 	struct sx_image left, right;
-	atomic_bool busy; /* taken and not released; not used by source v4l2, whose leases own the slots */
+	/* taken and not released; source v4l2 does not use it, because its leases own the slots */
+	atomic_bool busy;
 };
 
 /*

@@ -65,8 +65,8 @@ struct sx_source_info {
 	const char *path[2];
 	bool paced; /* false: a pair is always available; the caller sets the pace */
 	/*
-	 * Camera, and rig if images are raw, if the source knows them (synthetic). They take precedence over
-	 * the configuration. NULL: not known.
+	 * Camera, and rig if images are raw, if the source knows them (only synthetic does). They take
+	 * precedence over the configuration. NULL: not known.
 	 */
 	const struct sx_camera *camera;
 	const struct sx_rig *rig;

@@ -19,7 +19,7 @@ struct synthetic {
 	struct sx_camera camera;
 	struct sx_rig rig;
 	struct sx_fault fault;
-	struct sx_image scratch; /* for the fault, which may be set later */
+	struct sx_image scratch; /* memory for drawing a fault, which may be set later */
 	uint32_t frame;
 };
 

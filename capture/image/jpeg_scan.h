@@ -16,8 +16,9 @@
 #include "capture/image/notes.h"
 
 /*
- * Returns true if all bytes are padding: all equal to 0 or 0xff, or many bytes of any one value. A scan that
- * lost its bit position leaves data here. In data a 0 follows each 0xff, and the two count as one byte.
+ * Returns true if all bytes are padding: all equal to 0 or 0xff, or many bytes of any one value. If the
+ * decoder lost its bit position, data are left here instead. In data a 0 follows each 0xff, and the two count
+ * as one byte.
  */
 bool sx_jpeg_is_fill(const uint8_t *begin, const uint8_t *end);
 
@@ -28,9 +29,9 @@ bool sx_jpeg_is_fill(const uint8_t *begin, const uint8_t *end);
 bool sx_jpeg_scan_is_plain(const struct jpeg_decompress_struct *c);
 
 /*
- * Reads the codes of a whole plain scan, from its first byte on, and checks the rest before each marker.
- * libjpeg only counts these bytes, and reports them late. Returns true if they are padding everywhere. notes
- * then says where.
+ * Decodes the lengths of all codes of a scan (sx_jpeg_scan_is_plain()), from its first byte on, and so finds
+ * the bytes that lie between the last code of a part and the next marker. libjpeg only counts these bytes,
+ * and reports them late. Returns true if they are padding everywhere, and sets the kinds of padding in notes.
  */
 bool sx_jpeg_scan_is_whole(const struct jpeg_decompress_struct *c, const uint8_t *begin, const uint8_t *end,
 			   struct sx_image_notes *notes);

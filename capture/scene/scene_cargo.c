@@ -77,7 +77,8 @@ void sx_cargo_add(struct sx_scene *s, uint32_t frame)
 	struct place taken[SX_CARGO_MAX];
 
 	s->cargo_count = 0;
-	for (int i = SX_CARGO_MAX - 1; i >= 0; i--) { /* farthest first: there is the least room there */
+	/* begin with the farthest objects, which have the least room */
+	for (int i = SX_CARGO_MAX - 1; i >= 0; i--) {
 		const int distance = i / 2, size = (int)(sx_mix(seed, 1, (uint64_t)i) % SX_CARGO_SIZES);
 		struct place p = {.z = sx_cargo_distances[distance] * sx_pick(seed, 2, i, 0.98, 1.02),
 				  .half = 0.5 * sx_cargo_sizes[size].width};

@@ -35,7 +35,7 @@ static void to_camera(const struct sx_pose *p, const double w[3], double x, doub
 	ret[2] = -h * p->sin_pitch + w[2] * p->cos_pitch;
 }
 
-/* Returns a . ray(x, y), times scale, as an affine function of x, y. */
+/* Returns scale * (a . ray(x, y)) as an affine function of x, y. */
 static void dot_ray(const struct sx_camera *c, const double a[3], double scale, double ret[3])
 {
 	ret[0] = scale * (a[0] / c->fx);
@@ -73,8 +73,8 @@ static bool in_ellipse(double a, double b)
 }
 
 /*
- * Returns true within the crown of a tree. a, b: -1..1 over the crown's box. Leaves are where the noise is
- * above a limit that rises towards the rim.
+ * Returns true if a point is within the crown of a tree. a, b: -1..1 over the crown's box. Leaves are where
+ * the noise is above a limit that rises towards the rim.
  */
 static bool in_crown(const struct sx_facet *f, const struct sx_texture *texture, double a, double b, double s,
 		     double t)
@@ -89,7 +89,8 @@ static bool in_crown(const struct sx_facet *f, const struct sx_texture *texture,
 }
 
 /*
- * Returns true within a person. a: -1..1 across, h: 0..1 from the feet. detail[0]: phase of the step, -1..1.
+ * Returns true if a point is within a person. a: -1..1 across, h: 0..1 from the feet. detail[0]: phase of the
+ * step, -1..1.
  */
 static bool in_person(const struct sx_facet *f, double a, double h)
 {
@@ -104,7 +105,10 @@ static bool in_person(const struct sx_facet *f, double a, double h)
 	       (a + leg + 0.2 < 0.24 && a + leg + 0.2 > -0.24);
 }
 
-/* Returns true on a fence: bars of 3 cm every 13 cm, between two rails. */
+/*
+ * Returns true if a point of a fence is on a bar or a rail. Bars are 3 cm wide, one every 13 cm, between two
+ * rails.
+ */
 static bool in_bars(const struct sx_facet *f, double s, double t)
 {
 	double bar = s / 0.13;

@@ -13,7 +13,7 @@
 #include "capture/scene/scene_world.h"
 #include "stages/rectify/rig.h"
 
-/* px at the rim of the drawn view that no raw pixel sees, because samples are taken around each place */
+/* width of the rim of the drawn view, px: no raw pixel looks there, but samples around a pixel's place may */
 #define RIM 8
 #define STEPS 1024 /* steps per px: rounding hides the differences between math libraries */
 

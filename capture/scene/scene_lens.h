@@ -11,8 +11,8 @@
 struct sx_scene;
 
 /*
- * View of one raw camera: the place in the drawn view that each pixel sees, {x, y} in px, row by row. x < 0:
- * the pixel sees nothing and is dark. at: NULL if the camera is the rectified one.
+ * View of one raw camera. at: for each raw pixel, row by row, the place {x, y} in the drawn view that the
+ * pixel sees, px. x < 0: the pixel sees nothing and is dark. at is NULL if the camera is the rectified one.
  */
 struct sx_lens_view {
 	int width, height; /* size of the raw image, px */

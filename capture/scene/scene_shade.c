@@ -65,9 +65,9 @@ static float shadow_at(const struct row_shadows *rows, float x, float z)
 }
 
 /*
- * How a pixel samples the view. shadows: shadows that it may meet. steps: ways in the view to the places of
- * the next pixel to the right and the next one below, {x, y} each; NULL: these are the next pixels of the
- * view.
+ * How a pixel samples the view. shadows: shadows that it may meet. steps: two vectors {x, y} in the view,
+ * from the pixel's place to the places of the next pixel to the right and of the next pixel below; NULL:
+ * these are the next pixels of the view.
  */
 struct look {
 	struct row_shadows shadows;

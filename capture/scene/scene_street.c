@@ -273,7 +273,7 @@ static void add_parked(struct sx_scene *s, int side)
 static void add_traffic(struct sx_scene *s, uint32_t frame)
 {
 	const struct sx_street *st = &s->street;
-	/* distance driven along the oncoming traffic, m */
+	/* sum of the distances that the camera and the oncoming traffic have driven, m */
 	double met = s->pose.z + 1.1 * st->speed * (double)frame;
 	int64_t first = sx_floor((met - 6) / 26);
 	double lead = 17 + 6 * sx_wave((double)frame / 420 + sx_pick(st->seed, D_LEAD, 0, 0, 1)) +

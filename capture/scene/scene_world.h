@@ -92,7 +92,7 @@ void sx_street_init(struct sx_street *st, uint64_t seed, bool open);
 void sx_street_build(struct sx_scene *s, uint32_t frame);
 
 /*
- * scene_draw.c: finds the visible facet at each pixel: of all facets, of the ground alone, or of the
+ * scene_draw.c. Find the visible facet at each pixel: of all facets, of the ground alone, or of the
  * reflections.
  */
 void sx_view_draw(struct sx_view *v, const struct sx_scene *s, int side);

@@ -47,7 +47,7 @@ static int open_exporter(struct sx_dmabuf_maker *m, const char *from, const stru
 		r = -ENOBUFS;
 	if (r < 0)
 		sx_why_set(why, "%s: %d buffers for others: %s", from, count, strerror(-r));
-	m->count = (int)ask.count; /* the driver may allocate more */
+	m->count = (int)ask.count; /* the driver may allocate more buffers than requested */
 	return r;
 }
 

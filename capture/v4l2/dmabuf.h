@@ -45,8 +45,8 @@ int sx_dmabuf_make(struct sx_dmabuf_maker *m, size_t bytes, struct sx_dmabuf *re
 void sx_dmabuf_finish(struct sx_dmabuf *b);
 
 /*
- * Call it before (begin) and after the processor reads what a device wrote. Errors are ignored: a driver that
- * fails here has no caches to maintain.
+ * Call it with begin true before the processor reads what a device wrote, and with begin false after that.
+ * Errors are ignored: a driver that fails here has no caches to maintain.
  */
 void sx_dmabuf_sync(const struct sx_dmabuf *b, bool begin);
 

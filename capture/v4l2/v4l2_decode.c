@@ -115,7 +115,7 @@ int sx_v4l2_decoded(struct sx_source *s, struct sx_v4l2_lease **ret, struct sx_w
 	for (int i = 0; newest && i < v->count && r == 0; i++)
 		r = sx_v4l2_queue_put(&v->cameras[i].queue, newest->index[i], why);
 	if (r < 0)
-		return -ENODEV; /* the slots are freed with the source */
+		return -ENODEV; /* the cameras are opened again; closing the source frees the slots */
 	*ret = newest;
 	return newest != NULL;
 }

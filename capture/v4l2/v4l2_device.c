@@ -248,7 +248,7 @@ int sx_v4l2_device_size(const struct sx_v4l2_device *d, int *width, int *height,
 	return 0;
 }
 
-/* Checks what the driver made of the request, and whether it can be used. */
+/* Checks whether the format that the driver has set is the requested one and can be used. */
 static int judge(struct sx_v4l2_device *d, const struct sx_v4l2_format *f, int width, int height,
 		 const struct answer *a, struct sx_why *why)
 {

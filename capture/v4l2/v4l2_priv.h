@@ -33,17 +33,17 @@ struct sx_v4l2_camera {
 enum sx_v4l2_lease_state {
 	SX_LEASE_FREE,
 	SX_LEASE_DECODING,
-	SX_LEASE_LENT /* belongs to a pair that was given out */
+	SX_LEASE_LENT /* the lease's pair was given out, and the caller has not released it */
 };
 
-/* A pair in progress. Thread: capture. */
+/* A lease: the buffers or the slot of a pair that is being decoded or was given out. Thread: capture. */
 struct sx_v4l2_lease {
 	enum sx_v4l2_lease_state state;
 	int index[2]; /* indices of the cameras' buffers */
 	int64_t ns[2];
 	enum stixel_clock clock;
 	enum stixel_stamp stamp;
-	struct sx_slot *slot; /* copied: slot owned by this lease; NULL: direct */
+	struct sx_slot *slot; /* copied pairs: slot that this lease owns; NULL: the pair is direct */
 	struct sx_decode_task tasks[2];
 };
 

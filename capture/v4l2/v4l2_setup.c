@@ -1,5 +1,5 @@
 /*
- * Source "v4l2": sets up the cameras with what both of them can do, as the configuration requires.
+ * Source "v4l2": sets up the cameras as the configuration requires, with formats and rates that both have.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -14,7 +14,8 @@
 #include "capture/image/jpeg.h"
 #include "capture/v4l2/v4l2_priv.h"
 
-#define RATE_SLACK 0.99	     /* a camera that reports 29.97 counts as 30 */
+/* share of the requested rate that suffices: a camera that reports 29.97 counts as 30 */
+#define RATE_SLACK 0.99
 #define TOLERANCE_NS 5000000 /* tolerance of pairs, ns, if the cameras do not report their rate */
 /* Buffers in addition to those held by pairs: one being written, one ready, one spare. */
 #define BUFFERS_SPARE 3
