@@ -75,9 +75,9 @@ int sx_settings_copy(struct sx_settings *ret, const struct sx_settings *s);
 void sx_settings_finish(struct sx_settings *s);
 
 /*
- * Changes that a reload would make. changed: keys whose value differs. restart: changed keys that need a
- * restart. live_keys, restart_keys: their names as "stereo.p1, source.fps", cut with "..." if the array is
- * too short.
+ * Changes that a reload would make. changed: number of keys whose value differs. restart: number of these
+ * keys that need a restart. live_keys, restart_keys: the names as "stereo.p1, source.fps", cut with "..." if
+ * the array is too short.
  */
 struct sx_settings_diff {
 	int changed, restart;
@@ -86,8 +86,8 @@ struct sx_settings_diff {
 void sx_settings_diff(const struct sx_settings *old, const struct sx_settings *new,
 		      struct sx_settings_diff *ret);
 /*
- * Returns true if a and b rectify and measure images of this source in the same way. Of a calibration file
- * the content is compared, and the image size that the file is made for.
+ * Returns true if a and b rectify and measure images of this source in the same way. Calibration files are
+ * compared by their content, and by the image size that they are made for.
  */
 bool sx_settings_same_camera(const struct sx_settings *a, const struct sx_settings *b,
 			     const struct sx_source_info *info);

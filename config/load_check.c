@@ -22,8 +22,8 @@ static const char *const camera_keys[] = {"fx", "fy", "cx", "cy", "baseline_m"};
 #define BASELINE 4
 
 /*
- * Returns true if this key of [camera] was set before the calibration file was named. The last one wins. If
- * both are in one file, neither is earlier.
+ * Returns true if this key of [camera] was set before the calibration file was named. The later of the two
+ * wins. If both are in one file, neither is earlier.
  */
 static bool is_earlier(const struct sx_load *l, const char *key)
 {

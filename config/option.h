@@ -27,7 +27,8 @@ enum sx_option_kind {
 enum sx_option_rule { SX_RULE_NONE, SX_RULE_POWER_OF_TWO, SX_RULE_MULTIPLE_OF_32, SX_RULE_ODD };
 
 /*
- * How the daemon applies a change of the key at run time. CAMERA and the values after it change the camera.
+ * How the daemon applies a change of the key at run time. SX_CHANGE_CAMERA and the values after it stand for
+ * keys that change the camera.
  */
 enum sx_option_change {
 	SX_CHANGE_RESTART,     /* refused; needs a restart of the daemon */

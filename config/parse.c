@@ -149,7 +149,7 @@ static int take_key(void *user, const char *section, const char *key, const char
 	return 1;
 }
 
-/* Remembers the files of these settings, for programs that list them. */
+/* Appends the path to l->settings.files, the list of the files that were read. */
 static void remember_file(struct sx_load *l, const char *path)
 {
 	size_t used = l->settings.files ? strlen(l->settings.files) : 0, bytes = used + strlen(path) + 2;

@@ -168,7 +168,7 @@ bool sx_settings_size_fits(const struct sx_settings *s, int width, int height, s
 			   s->calibration, s->calibration_width, s->calibration_height);
 		return false;
 	}
-	/* a file that could not be read has no format: the camera is not its camera then */
+	/* check the camera only if a calibration file was read: its values are from that file then */
 	if (s->calibration_said.format && !s->rectify &&
 	    !sx_camera_fits(&s->params.camera, width, height, reason, sizeof(reason))) {
 		sx_why_set(why, "calibration %.200s: %s", s->calibration, reason);

@@ -54,8 +54,8 @@ struct sx_calibration_said {
 
 struct sx_settings {
 	struct sx_source_params source;
-	bool source_given; /* source.kind was given; otherwise it has no meaning */
-	/* [camera] [stereo] [filters] [road] [stixels]; its semantics come from the next member */
+	bool source_given; /* source.kind was set; if not, the value of source.kind has no meaning */
+	/* [camera] [stereo] [filters] [road] [stixels]; params.semantics is computed from the next member */
 	struct sx_params params;
 	struct sx_semantics_params semantics;
 	struct sx_external_params external;

@@ -384,7 +384,7 @@ bool sx_option_equal(const struct sx_option *o, const struct sx_settings *a, con
 {
 	char text_a[SX_OPTION_TEXT_BYTES], text_b[SX_OPTION_TEXT_BYTES];
 
-	/* most fields are equal; then no texts are needed */
+	/* most fields are equal, and then it is not necessary to compare their texts */
 	if (memcmp(const_field_of(o, a), const_field_of(o, b), field_bytes(o)) == 0)
 		return true;
 	sx_option_write(o, a, text_a);

@@ -209,7 +209,10 @@ static int join_cameras(struct sx_calibration_raw *left, const struct sx_calibra
 	return 0;
 }
 
-/* Takes a value that one of two files has. False: both have it, with different numbers. */
+/*
+ * Takes a value from the second of two files if the first one does not have it. False: both files have it,
+ * with different numbers.
+ */
 static bool take(bool *have, void *to, bool given, const void *from, size_t bytes)
 {
 	if (*have && given)
@@ -301,7 +304,7 @@ int sx_calibration_read(struct sx_calibration *ret, const char *path, const stru
 			return r;
 		r = join(&raw, &second, &reason);
 	} else if (raw.cameras == 1 && raw.have_left && raw.left[3] != 0) {
-		/* only the right camera's file: the left camera is the same, but not shifted */
+		/* the file has only the right camera: the left one has the same values, but no shift */
 		raw.have_right = true;
 		raw.have_left = false;
 		raw.right_name = raw.left_name;

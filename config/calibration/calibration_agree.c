@@ -97,7 +97,7 @@ int sx_calibration_agree(const struct sx_calibration *c, const struct sx_calibra
 	const char *name = raw->have_left && raw->have_right ? raw->right_name : "Q";
 
 	if (!sx_why_is_empty(&raw->fault) || !raw->have_t || !(length > 0) || !(c->baseline_m > 0))
-		return 0; /* reported where T is needed */
+		return 0; /* this fault is reported where T is needed */
 	if (raw->t[0] > AGREE * length)
 		return sx_calibration_refuse(
 			why,

@@ -57,7 +57,7 @@ static int read_camera(struct sx_calibration_raw *raw, const struct sx_yaml *y, 
 	sx_calibration_name(c->k_name, whose[side], "intrinsics");
 	sx_calibration_name(c->d_name, whose[side], "distortion_coeffs");
 	if (model && !strcmp(model, "fisheye"))
-		model = "pinhole"; /* names the lens, which is checked with distortion_model */
+		model = "pinhole"; /* the word names the lens, which is checked with distortion_model */
 	if (!model || strcmp(model, "pinhole"))
 		return model ? sx_calibration_refuse(y->why,
 						     "%s: camera_model is '%.40s', only pinhole is supported",

@@ -83,7 +83,7 @@ static bool same_value(const struct sx_yaml *y, const yaml_node_t *a, const yaml
 				return false;
 		return true;
 	}
-	/* rows and cols give the layout of the numbers */
+	/* Compares all keys, including rows and cols: they give the layout of the numbers in data. */
 	for (yaml_node_pair_t *p = a->data.mapping.pairs.start; p && p < a->data.mapping.pairs.top; p++) {
 		const yaml_node_t *key = yaml_document_get_node(y->doc, p->key);
 

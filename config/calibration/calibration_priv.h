@@ -27,8 +27,8 @@ struct sx_calibration_camera {
 };
 
 /*
- * Content of a file: projection matrices 3x4, row by row, or single numbers, and the values that they were
- * computed from.
+ * Content of a file: projection matrices 3x4, row by row, or single numbers, and the values from which they
+ * were computed.
  */
 struct sx_calibration_raw {
 	const char *format;

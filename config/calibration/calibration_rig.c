@@ -158,8 +158,8 @@ static int align(struct sx_rig *rig, const struct sx_calibration_raw *raw, bool 
 	int r;
 
 	/*
-	 * the camera is rolled about its optical axis; without this check the error would be cameras one
-	 * above the other, or exchanged
+	 * A roll of the camera about its optical axis. Without this check it would be reported as cameras one
+	 * above the other, or as exchanged cameras.
 	 */
 	if (raw->r[8] > 0.5 && fabs(roll) > ROLL_MOST)
 		return sx_calibration_refuse(

@@ -33,8 +33,8 @@ const char *sx_yaml_first(const struct sx_yaml *y, yaml_node_t *map, const char 
 }
 
 /*
- * Notes a value that ends where the text ends: an incomplete copy may lack its last characters. A value in quotes
- * has an end.
+ * Notes a value that ends where the text ends: if the file is an incomplete copy, the value may lack its last
+ * characters. A value in quotes has its own end.
  */
 static void note_end(const struct sx_yaml *y, const yaml_node_t *node)
 {

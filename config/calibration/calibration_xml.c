@@ -22,7 +22,7 @@ struct level {
 	int key, value;
 	size_t text; /* start of its text in struct reader.text, bytes */
 	bool list;   /* the children of the element are named "_" */
-	size_t line; /* number of its line, from 0 */
+	size_t line; /* line in which the element begins, from 0 */
 };
 
 struct reader {

@@ -13,8 +13,8 @@
 #include "config/calibration/calibration_priv.h"
 
 /*
- * End of a text. chars: its length in characters, as libyaml counts them; blanks: those of them that are blanks at the
- * end. touched: a value was read that may have lost its last characters there.
+ * End of a text. chars: length of the text in characters, as libyaml counts them. blanks: number of blanks at
+ * its end. touched: a value was read that ends there, so that it may have lost its last characters.
  */
 struct sx_yaml_end {
 	size_t chars, blanks;
