@@ -12,7 +12,7 @@
 #ifdef SX_HAVE_ZSTD
 #include <zstd.h>
 
-/* Largest expansion: a block has at least 4 bytes, and at most 128 KiB after decoding. */
+/* Largest factor of expansion: a compressed block has at least 4 bytes, and decodes to at most 128 KiB. */
 #define EXPANDS 32768u
 
 /*

@@ -70,7 +70,11 @@ static void took(struct sx_file_queue *q, size_t bytes)
 	q->count -= bytes;
 	q->begin = (q->begin + bytes) % q->room;
 	if (!q->count)
-		q->begin = 0; /* uses the same pages as long as the disk keeps up */
+		/*
+		 * begin at the start again, so that the queue uses the same pages as long as the disk keeps
+		 * up
+		 */
+		q->begin = 0;
 }
 
 /*
@@ -218,7 +222,7 @@ int sx_file_queue_put(struct sx_file_queue *q, const void *data, size_t bytes)
 			wait_change(q);
 			continue;
 		}
-		if (!q->count) /* the file had nothing to take until now */
+		if (!q->count) /* until now nothing waited, so the file was not slow */
 			q->progress_ns = sx_now_ns();
 		copy_in(q, from, n);
 		from += n;

@@ -16,7 +16,7 @@
 #include "recording/library.h"
 #include "recording/recording.h"
 
-/* Most reads and megabytes of other work in one call, together some milliseconds. */
+/* Most reads, and most megabytes of other work, in one call. Together they take some milliseconds. */
 #define ASKED_MAX 16u
 
 struct stixel_recording {
@@ -168,7 +168,7 @@ static void record_fill(struct stixel_record *to, const struct sx_record *record
 	}
 }
 
-/* Returns 1 once if the file was cut, else 0. */
+/* Reports once that the file was cut. Returns 1 then, else 0. */
 static int record_cut(struct stixel_recording *recording, struct stixel_record *to)
 {
 	const struct sx_recording_state *state = sx_recording_state(recording->r);

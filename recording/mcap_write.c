@@ -35,7 +35,7 @@ struct sx_mcap {
 	int schemas, channels;
 	/* schema and channel records, as they are in the file */
 	struct sx_bytes schema_records, channel_records;
-	size_t schema_bytes; /* bytes of schema_records that have been written */
+	size_t schema_bytes; /* number of bytes of schema_records that have been added to a chunk */
 	struct sx_bytes chunk;
 	size_t chunk_summed; /* bytes of the chunk that are in its checksum */
 	uint32_t chunk_crc;

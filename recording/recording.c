@@ -23,7 +23,7 @@ static int go_back(struct sx_recording *r, uint64_t before)
 
 	sx_must(before, <, from);
 	r->bad_before_at = before;
-	r->summary_at = 0; /* the record that set it may lie ahead again */
+	r->summary_at = 0; /* forget the summary: the record that set it may come again */
 	r->vain += from - before;
 	return sx_window_back(r, before + 1);
 }
@@ -36,7 +36,7 @@ static int damaged(struct sx_recording *r, const char *why)
 {
 	uint64_t before = r->before_at;
 
-	if (r->lost) { /* the bytes only looked like a chunk */
+	if (r->lost) { /* the bytes looked like a chunk, but are none */
 		sx_window_pass(r, 1);
 		return 0;
 	}
@@ -64,7 +64,7 @@ static int tell(struct sx_recording *r, struct sx_record *record, uint64_t at, c
 }
 
 /*
- * Reports the bytes passed over as damage, because something whole, or a whole end of the file, follows them.
+ * Reports the bytes passed over as damage, because a whole record, or a whole end of the file, follows them.
  */
 static int tell_damage(struct sx_recording *r, struct sx_record *record)
 {

@@ -46,7 +46,7 @@ struct sx_recording_state {
 	/* first byte and length of an incomplete record at the end; 0: all records are whole */
 	uint64_t cut_at, cut_bytes;
 	uint64_t compressed;   /* number of compressed chunks */
-	uint64_t images_apart; /* images that do not follow their frame and are not used */
+	uint64_t images_apart; /* images that do not follow their frame, and are therefore not used */
 	bool ended;	       /* a correct end of the file was read */
 	bool indexed;	       /* there is an index of chunks for sx_recording_seek() */
 	bool end_known;	       /* `end` is set; with an index from the beginning */

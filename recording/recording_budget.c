@@ -7,8 +7,8 @@
 #include "recording/recording_priv.h"
 
 /*
- * Bytes that may be scanned in vain per byte of the file, plus one chunk. Only a file made for that purpose
- * needs more.
+ * Bytes that the reader may scan again for each byte of the file, in addition to one chunk. Only a file made
+ * for that purpose needs more.
  */
 #define VAIN 64u
 /*
@@ -30,8 +30,8 @@ static uint64_t again(const struct sx_recording *r, uint64_t end)
 }
 
 /*
- * Returns the work allowed after reading `bytes` more: `times` bytes of work per byte read, plus one chunk
- * and the frames given out.
+ * Returns the limit of the work once `bytes` after the present offset have been read. It is `times` bytes of
+ * work for each byte read, plus one chunk, plus the bytes of the frames that the caller got.
  */
 static uint64_t most(const struct sx_recording *r, uint64_t bytes, uint64_t times)
 {

@@ -76,7 +76,7 @@ static int frame_damage(struct sx_recording *r, struct sx_span content, const ch
 	return 1;
 }
 
-/* Reports the damage of a frame whose message was passed before. */
+/* Reports a frame as damaged although the reader has passed its message before. */
 static int bare_damage(struct sx_recording *r, struct sx_record *record)
 {
 	const struct sx_span content = {NULL, r->frame_message_bytes};
@@ -204,8 +204,8 @@ static int take_image(struct sx_recording *r, unsigned kind, struct sx_span cont
 
 	sx_must_be(r->missing == 0 || r->frame);
 	/*
-	 * A frame and its images have the same time. This image belongs to a frame that is lost or lies
-	 * elsewhere.
+	 * A frame and its images have the same time. This image belongs to a frame that was lost or is
+	 * elsewhere in the file.
 	 */
 	if (!(r->missing >> kind & 1) || record->time_ns != r->frame_time_ns) {
 		r->state.images_apart++;

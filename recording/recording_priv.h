@@ -34,7 +34,7 @@ struct sx_recording {
 	/* position in the file */
 	bool fresh;	  /* a file begins here with its magic */
 	bool lost;	  /* the next bytes are no record: search for a chunk */
-	bool after_chunk; /* a message index may follow */
+	bool after_chunk; /* a chunk or a message index came before, so that a message index may follow */
 	/* offset of the previous record if its length may be wrong; 0: its length is certain */
 	uint64_t before_at;
 	struct sx_cursor chunk; /* records not yet taken of the chunk at the window's begin */
@@ -51,14 +51,19 @@ struct sx_recording {
 	/* damage that is being passed over, from here on; bad_why NULL: none */
 	uint64_t bad_at;
 	const char *bad_why;
-	uint64_t bad_before_at; /* start of the damage if a chunk is found; 0: bad_at is the start */
-	/* work that may be in vain: sx_recording_can_afford() */
+	/*
+	 * The search has gone back to the record at this offset. If it finds a chunk, the damage begins here.
+	 * 0: the damage begins at bad_at.
+	 */
+	uint64_t bad_before_at;
+	/* The work budget: sx_recording_can_afford(). */
 	uint64_t checked_to; /* bytes up to this offset were scanned */
-	uint64_t looked_at;  /* offset of the chunk scanned last, which is not charged again */
-	uint64_t vain;	     /* charged bytes: scanned again, and records in chunks */
-	uint64_t expanded;   /* bytes that chunks were expanded to */
-	uint64_t given;	     /* bytes of frames given out */
-	uint64_t unasked;    /* bytes of work since the last call of r->wait */
+	uint64_t looked_at;  /* offset of the chunk that was scanned last; its next scan is not charged */
+	/* bytes charged to the budget: bytes scanned again, and VAIN_RECORD for each record in a chunk */
+	uint64_t vain;
+	uint64_t expanded; /* bytes that chunks were expanded to */
+	uint64_t given;	   /* bytes of the frames that the caller got */
+	uint64_t unasked;  /* bytes of work since the last call of r->wait */
 	/* meaning of messages */
 	uint8_t role[65536];		    /* enum role of each channel */
 	char topics[STIXEL_INSTANCE_BYTES]; /* beginning of the topics: "/INSTANCE/" */
@@ -81,16 +86,16 @@ struct sx_recording {
 
 /*
  * Returns whether the budget allows to scan bytes [offset, end) of the file, and `bytes` more that were
- * scanned before. Only a file made for that purpose makes the reader scan its bytes again and again, or
- * expands to far more than its size. The budget limits the work in proportion to the size of the file.
- * Uncompressed chunks that do not overlap cost nothing.
+ * scanned before. The budget limits the work in proportion to the size of the file. Only a file made for that
+ * purpose makes the reader scan its bytes again and again, or expands to far more than its size. Uncompressed
+ * chunks that do not overlap cost nothing.
  */
 bool sx_recording_can_afford(const struct sx_recording *r, uint64_t end, uint64_t bytes);
 /* Returns whether the budget allows a chunk that expands to plain_bytes. */
 bool sx_affords_expansion(const struct sx_recording *r, uint64_t plain_bytes);
 /* Charges the budget with the scan of bytes [offset, end) and the expansion to plain_bytes. */
 void sx_recording_spend(struct sx_recording *r, uint64_t end, uint64_t plain_bytes);
-/* Returns whether the budget allows one more record of a chunk that has `bytes` in the file. */
+/* Returns whether the budget allows one more record of a chunk. bytes: size of the chunk in the file. */
 bool sx_affords_record(const struct sx_recording *r, uint64_t bytes);
 /*
  * Counts work_bytes, and calls r->wait after every few megabytes to learn whether to stop. Returns 0 or the

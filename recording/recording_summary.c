@@ -152,7 +152,9 @@ static int in_file_order(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Sorts the places in the order of the file, and removes duplicates. The index may have any order. */
+/*
+ * Sorts the offsets of chunks in the order of the file, and removes duplicates. The index may have any order.
+ */
 static void sort_places(struct sx_recording *r)
 {
 	size_t kept = 1;
@@ -182,7 +184,8 @@ void sx_summary_read(struct sx_recording *r)
 		return;
 	sort_places(r);
 	take_end(r);
-	r->place_count -= r->state.end_known && r->place_count > 1; /* the chunk of the end has no frame */
+	/* the last chunk has only the end and no frame */
+	r->place_count -= r->state.end_known && r->place_count > 1;
 }
 
 /* ---- places ---- */
@@ -203,7 +206,8 @@ static bool read_chunk(struct sx_recording *r, uint64_t at, uint8_t **content, s
 	free(head);
 	*content = NULL;
 	if (rec.op == SX_MCAP_CHUNK && rec.bytes <= CHUNK_MAX && sx_recording_can_afford(r, 0, rec.bytes)) {
-		r->vain += rec.bytes; /* the reader will read it again */
+		/* charge the chunk to the budget, because the reader will read it again */
+		r->vain += rec.bytes;
 		*content = read_at(r, at + SX_MCAP_HEAD_BYTES, rec.bytes);
 	}
 	if (!*content || !sx_mcap_parse_chunk(&c, *content, rec.bytes))
@@ -242,8 +246,8 @@ static bool first_frame(struct sx_recording *r, uint64_t at, struct stixel_frame
 }
 
 /*
- * Returns 1 + the index of the last place, from low on, whose first frame has this epoch (0: any) and is no
- * later than published_ns. Returns low if there is no such place.
+ * Searches places from index `low` on for the last chunk whose first frame has this epoch (0: any) and is no
+ * later than published_ns. Returns 1 + its index, or low if there is no such chunk.
  */
 static size_t find_behind(struct sx_recording *r, size_t low, uint64_t epoch, int64_t published_ns)
 {
@@ -263,7 +267,7 @@ static size_t find_behind(struct sx_recording *r, size_t low, uint64_t epoch, in
 	return low;
 }
 
-/* Returns the number of places at or before the present offset. */
+/* Returns the number of chunks of the index at or before the present offset. */
 static size_t places_passed(const struct sx_recording *r)
 {
 	size_t low = 0, high = r->place_count;
@@ -281,7 +285,8 @@ static size_t places_passed(const struct sx_recording *r)
 
 int sx_recording_seek(struct sx_recording *r, uint64_t epoch, int64_t published_ns)
 {
-	struct sx_codec *reading = r->codec; /* codec with the memory of the chunk that is being read */
+	/* kept during the search: its memory contains the chunk that is being read */
+	struct sx_codec *reading = r->codec;
 	size_t first, behind;
 
 	if (!r->seekable || !r->state.indexed)

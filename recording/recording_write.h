@@ -17,12 +17,12 @@ struct sx_recording_params {
 	const char *instance;
 	bool compress;
 	size_t chunk_bytes; /* messages wait until they have this size, bytes, */
-	int64_t period_ns;  /* or for this time, ns */
+	int64_t period_ns;  /* or until the first of them has waited for this time, ns */
 };
 
 struct sx_recording_writer {
 	struct sx_mcap *mcap;
-	struct sx_bytes message; /* message that is being made */
+	struct sx_bytes message; /* message that the writer is making */
 	char instance[STIXEL_INSTANCE_BYTES], camera[STIXEL_INSTANCE_BYTES + 8];
 	int frame_channel, event_channel, calibration_channel[2],
 		image_channel[SX_RECORDING_KINDS]; /* id of a channel; 0: none */

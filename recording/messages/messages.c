@@ -30,9 +30,10 @@ enum { QUAD_POINTS = 4, QUAD_INDICES = 6 };
 struct sx_messages {
 	char camera_id[96], road_id[96];
 	struct stixel_frame frame;
-	struct stixel_frame_header calibration; /* calibration that was due last */
+	/* last calibration that had to be sent: sx_calibration_due() */
+	struct stixel_frame_header calibration;
 	struct sx_scene scene;
-	bool scene_filled;     /* the scene belongs to this frame */
+	bool scene_filled;     /* the scene was filled from this frame */
 	struct sx_bytes bytes; /* bytes of the last message, or of the last description */
 	/* pools for this number of stixels */
 	size_t stixels;

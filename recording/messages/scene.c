@@ -107,7 +107,7 @@ static int step_of(const struct stixel_frame_header *h)
 						   : (int)h->column_width);
 }
 
-/* Adds points along the middle of a stixel, two column widths apart; on the ground four. */
+/* Adds points along the middle of a stixel, spaced by two column widths; on the ground, by four. */
 static void add_dots(struct sx_scene *scene, const struct stixel_frame_header *h, const struct stixel *s,
 		     const struct sx_palette_range *range)
 {
