@@ -176,7 +176,7 @@ static int board_list(bool json)
 	return 0;
 }
 
-/* Adds the predicted figures of r. */
+/* Adds the predicted times and sizes of r. */
 static void add_figures(struct sx_text *t, const struct board_run *r)
 {
 	const struct sx_prediction *p = &r->p;

@@ -244,8 +244,8 @@ static int run_load(struct report *r, const struct report_engine *e)
 }
 
 /*
- * Opens the engine once. False: the engine cannot be used. `why` is the sentence for the terminal; `told` is
- * the sentence for the report and names no file.
+ * Opens the engine once. False: the engine cannot be used. `why` is the sentence for the terminal. *unusable
+ * is the sentence for the report, and names no file.
  */
 static bool find_engine(struct report *r, struct report_engine *e, struct sx_why *why, const char **unusable)
 {

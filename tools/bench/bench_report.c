@@ -174,7 +174,7 @@ static void add_series(struct sx_text *t, const char *key, const struct bench_se
 	sx_json_close(t, '}');
 }
 
-/* Returns NAN, which JSON shows as null, for an unknown figure. */
+/* Returns NAN, which JSON shows as null, for an unknown value. */
 static double known(double value)
 {
 	return value > 0 ? value : (double)NAN;

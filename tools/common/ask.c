@@ -218,7 +218,10 @@ int sx_socket_ask(const struct sx_question *q, struct sx_reply *ret)
 {
 	const char *program = q->program ? q->program : SX_RUNTIME_DIR_PROGRAM;
 	char folder[PATH_MAX], path[PATH_MAX + NAME_MAX + sizeof("//" SX_STATUS_SOCKET)];
-	/* a place that this user may not open is reported in preference to an empty one */
+	/*
+	 * the error of a folder that this user may not open has priority over that of a folder without a
+	 * socket
+	 */
 	struct sx_reply first = {.code = -ENOENT};
 
 	for (int place = 0; place < SX_RUNTIME_DIRS; place++) {

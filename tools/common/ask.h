@@ -8,7 +8,8 @@
 
 struct sx_question {
 	const char
-		*program;   /* the owner of the socket: SX_RUNTIME_DIR_BRIDGE; NULL: SX_RUNTIME_DIR_PROGRAM */
+		/* kind of program: SX_RUNTIME_DIR_PROGRAM (also if NULL) or SX_RUNTIME_DIR_BRIDGE */
+		*program;
 	const char *name;   /* name of the instance or bridge; the caller has checked it */
 	const char *target; /* "/status" */
 	const char *post;   /* the body of a POST, a string; NULL: a GET */
@@ -18,8 +19,8 @@ struct sx_question {
 struct sx_reply {
 	/*
 	 * The HTTP status code (200, 404, 503, ...), or negative errno: -ENOENT if no such program runs,
-	 * -EACCES if only a place that is not open to this user may have it, -ETIMEDOUT without an answer in
-	 * time, -EMSGSIZE above 1 MiB, -EPROTO if the answer is not HTTP, chunked or cut short.
+	 * -EACCES if the program may run but this user may not open its folder, -ETIMEDOUT without an answer
+	 * in time, -EMSGSIZE above 1 MiB, -EPROTO if the answer is not HTTP, chunked or cut short.
 	 */
 	int code;
 	char *body;    /* ends with a 0; sx_reply_finish() frees it. NULL if code is negative */
@@ -27,7 +28,8 @@ struct sx_reply {
 };
 
 /*
- * Asks in the first runtime directory of base/runtime_dirs.h that answers. Fills *ret and returns its code.
+ * Asks the socket in the first runtime directory (base/runtime_dirs.h) in which a program answers. Fills *ret
+ * and returns its code.
  */
 int sx_socket_ask(const struct sx_question *q, struct sx_reply *ret);
 /* Asks the socket at path and ignores program and name of q. -ENOENT, -ECONNREFUSED: no server there. */

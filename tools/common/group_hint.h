@@ -12,8 +12,9 @@
 
 /*
  * Writes " (members of group stixel may: sudo usermod -aG stixel YOU, then log in again)". The group is that
- * of the file, or of a folder of its path that cannot be entered, if its mode allows the group access. For
- * group root the text says that only root may. Empty: a group does not help, or nothing can be seen.
+ * of the file, or that of a folder of its path that this user cannot enter, if the mode gives the group
+ * access. For group root the text says that only root may. Empty: membership of a group does not help, or
+ * nothing can be seen.
  */
 void sx_group_hint(const char *path, char *text, size_t bytes);
 

@@ -14,8 +14,9 @@
 #define SX_RING_PREFIX "stixeld."
 
 /*
- * Calls take() with the name of every folder that has a status socket. Directories are visited in order, the
- * names within one in no order. A name in two directories comes twice. Names are unchecked.
+ * Calls take() with the name of every folder that has a status socket. Visits the runtime directories in
+ * order, and the folders of one directory in no order. A name in two directories is reported twice. Names are
+ * unchecked.
  */
 void sx_instances_find(void (*take)(void *user, const char *name), void *user);
 
@@ -26,9 +27,9 @@ void sx_instances_find(void (*take)(void *user, const char *name), void *user);
 void sx_bridges_find(void (*take)(void *user, const char *name), void *user);
 
 /*
- * Calls take() with the name of every ring in shared memory, in no order. Skips rings that an instance offers
- * beside its own (NAME.pairs if NAME has a ring). Names are unchecked. trusted: the ring is a regular file
- * whose owner is trusted with this name (base/runtime_dirs.h). Any user may create other rings.
+ * Calls take() with the name of every ring in shared memory, in no order. Skips rings of offered pairs
+ * (NAME.pairs if NAME has a ring). Names are unchecked. trusted: the ring is a regular file whose owner is
+ * trusted with this name (base/runtime_dirs.h). Any user may create other rings.
  */
 void sx_instances_find_rings(void (*take)(void *user, const char *name, bool trusted), void *user);
 

@@ -48,7 +48,8 @@ static json_t *ask(const char *name)
 					   ? "its status is none of a bridge"
 					   : reply.why);
 	}
-	json_object_set_new(answer, "bridge", json_string(name)); /* whatever name the bridge reports */
+	/* use the name of the folder, whatever name the bridge reports */
+	json_object_set_new(answer, "bridge", json_string(name));
 	sx_json_make_printable(answer);
 	sx_reply_finish(&reply);
 	return answer;

@@ -24,7 +24,7 @@ int ctl_absent(const struct ctl *c)
 
 	ctl_found_names(all, count, names, sizeof(names));
 	for (size_t i = 0; i < count; i++) {
-		/* the status socket of a daemon exists before its ring */
+		/* it may be starting: the status socket of a daemon exists before its ring */
 		if (all[i].running && strcmp(all[i].name, c->instance) == 0)
 			snprintf(state, sizeof(state), "%s", all[i].state);
 	}

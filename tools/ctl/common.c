@@ -34,7 +34,7 @@ int ctl_reading_code(int error)
 {
 	if (error == -EINTR)
 		return CTL_NOTHING; /* a signal stopped the command */
-	/* a failing disk does not mean that the recording is damaged */
+	/* a failing disk or a lack of memory does not mean that the recording is damaged */
 	return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EIO ? EX_SOFTWARE
 											 : EX_DATAERR;
 }

@@ -73,7 +73,7 @@ static void tell_waiting(const struct ctl *c, struct stixel_reader *reader)
 
 int ctl_wait_for_frame(const struct ctl *c, struct stixel_reader *reader, int timeout_ms)
 {
-	static bool shown; /* the message is printed once per run */
+	static bool shown; /* true once the message was printed; it is printed once per run */
 	const bool tell = !shown && (timeout_ms < 0 || timeout_ms > TELL_MS);
 	int r = wait_for(reader, tell ? TELL_MS : timeout_ms);
 

@@ -19,11 +19,12 @@
 #include "tools/ctl/ctl_ask.h"
 
 #define PAGE_COLUMNS 80
-#define PAGE_ROWS 23 /* the 24th row tells how to end a watch */
+#define PAGE_ROWS 23 /* rows of the page; the 24th row says how to end a watch */
 #define INDENT 10    /* columns left of the text, for the word that names it */
 #define STAGES_LEAST 3
-#define TABLE_LEAST (STAGES_LEAST + 6) /* head, total, stages and the line on omitted stages */
-#define SMALL 0.02		       /* share of the whole latency */
+/* rows of the table at least: head, total, stages and the line on omitted stages */
+#define TABLE_LEAST (STAGES_LEAST + 6)
+#define SMALL 0.02 /* share of the whole latency; a stage with less may be omitted */
 
 /*
  * Returns the escape sequence for green, yellow or red. Colours are used on a terminal unless NO_COLOR
@@ -60,7 +61,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 		lines += *c == '\n';
 }
 
-/* Prints what became of each image, for sources that report it. */
+/* Prints how many images were used or dropped, and why, for sources that report it. */
 static void print_camera(json_t *camera)
 {
 	json_t *dropped = json_object_get(camera, "dropped"), *images;

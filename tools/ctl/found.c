@@ -49,7 +49,7 @@ static void found_take(void *user, const char *name)
 
 static void found_take_ring(void *user, const char *name, bool trusted)
 {
-	(void)trusted; /* the list shows the owner of each ring, and whether it can be read */
+	(void)trusted; /* not used: the list shows the owner of each ring, and whether it can be read */
 	found_take(user, name);
 }
 

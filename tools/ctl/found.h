@@ -20,7 +20,7 @@ enum ctl_found_kind { CTL_FOUND_DAEMON, CTL_FOUND_REPLAY, CTL_FOUND_LEFTOVER };
 struct ctl_found {
 	char name[CTL_FOUND_NAME_BYTES];
 	enum ctl_found_kind kind;
-	bool running; /* false: left over, or not accessible to this user */
+	bool running; /* false: the ring was left over, or this user may not access the instance */
 	/* state of the status, or "stalled", "ended", "died", "no access", "no answer", "unreadable" */
 	char state[24];
 	char version[32];		   /* empty: unknown */

@@ -15,8 +15,9 @@
 struct ctl_ring {
 	struct stixel_status status;
 	struct stixel_ring_header header;
-	struct stixel_frame_header newest; /* magic 0: there is no frame, or it is damaged */
-	double fps;			   /* over the frames in the ring; NAN: unknown */
+	/* header of the newest frame; magic 0: there is no frame, or it is damaged */
+	struct stixel_frame_header newest;
+	double fps; /* frames per second, from the frames in the ring; NAN: unknown */
 };
 
 /*

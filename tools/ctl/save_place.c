@@ -19,7 +19,7 @@
 #define LIVE_FILE "90-live.conf"
 #define LINKS_MOST 40 /* links on one path, the limit of the Linux kernel */
 
-/* Kinds of paths, by the folders and links that they may contain. */
+/* Kinds of paths: which folders and links a path may contain. */
 enum way {
 	WAY_CALLER, /* any folder; links of root or the caller */
 	WAY_ROOT,   /* folders and links of root or the caller */

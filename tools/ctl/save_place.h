@@ -17,9 +17,9 @@ struct save_place {
 	char path[PATH_MAX];	  /* file that is written */
 	char main_file[PATH_MAX]; /* main file that the folder belongs to; empty: an operand named the path */
 	char folder_name[NAME_MAX + 1],
-		name[NAME_MAX + 1]; /* of the folder in parent, of the file in folder */
+		name[NAME_MAX + 1]; /* names of the folder in parent, and of the file in folder */
 	int parent, folder;	    /* descriptors; -1: none, or folder does not exist yet */
-	bool created;		    /* folder was made by save_place_make() */
+	bool created;		    /* save_place_make() made the folder */
 };
 
 /*

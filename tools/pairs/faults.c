@@ -14,17 +14,18 @@
 #define STILL 0.95
 #define STILL_DIFFERENCE 3.0 /* grey levels; noise between two readings of a sensor */
 #define BEHIND 0.8
-#define LATE_PX 0.5   /* px of the views in which places are searched for */
+#define LATE_PX 0.5   /* limit of a vertical motion, px of the views in which places are searched for */
 #define LATE_MISS 0.6 /* limit of late_miss; sound pairs have 1, pairs of different moments up to 0.45 */
 #define SKEW_MS 5.0
-#define ROW_ERROR_PX 1.0 /* px, the limit that the daemon uses as well */
-#define BENT_PX 1.5	 /* px; from this deviation on rows are bent */
-#define BENT_SOME 0.8	 /* px; if the straight model fails for a tenth of the places */
+#define ROW_ERROR_PX 1.0 /* limit, px; the daemon uses the same limit */
+#define BENT_PX 1.5	 /* rows are bent if the bent model deviates from the straight one by this much, px */
+/* lower limit of the same deviation, px, for pairs with less than BENT_AGREE of the places explained */
+#define BENT_SOME 0.8
 #define BENT_AGREE 0.9
 #define FOCUS_RATIO 0.75
 #define LAPLACIAN_RATIO 0.5
 #define GREY_RATIO 0.6
-#define GREY_LEAST 16.0 /* grey level of the brighter image, below which it is night */
+#define GREY_LEAST 16.0 /* grey levels; if the brighter image is darker, it is night */
 
 #define DEGREE (3.14159265358979323846 / 180)
 

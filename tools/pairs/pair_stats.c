@@ -19,8 +19,8 @@ enum {
 	CONTRAST = 40,	/* grey levels; least contrast of a window whose steps count */
 	AROUND = 8,	/* px, half the side of such a window */
 	STEPS = 200,	/* bins of the histogram of sharpness */
-	LEAST = 40,	/* least number of matches for a figure */
-	LATE_LEAST = 16 /* least number of moving matches for a figure */
+	LEAST = 40,	/* least number of matches from which a statistic is computed */
+	LATE_LEAST = 16 /* the same for matches that move */
 };
 
 #define DEGREES (180 / 3.14159265358979323846)
@@ -359,7 +359,7 @@ static double find_bend(const struct sx_fit_point *p, int n, double tolerance, d
 	return bend;
 }
 
-/* Computes statistics of the places that the rows' model explains. */
+/* Computes the statistics over the places that fit the model of the rows. */
 static void find_explained(const struct sx_pairs *p, const struct sx_fit *f, const struct sx_fit_point *point,
 			   double tolerance, double *scratch, struct sx_pair_stats *ret)
 {

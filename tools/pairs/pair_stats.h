@@ -1,5 +1,5 @@
 /*
- * Statistics that some pairs of one rig give, without a verdict (see faults.h).
+ * Statistics of some pairs of one rig, without a verdict (see faults.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +30,7 @@ struct sx_pair_stats {
 	int matches;	     /* number of places found in the other image */
 	/* share of the matches whose positions in both images differ by less than a quarter of a pixel */
 	double still;
-	double agree; /* share of the matches that the rows' model explains */
+	double agree; /* share of the matches that fit the model of the rows: the explained places */
 	/* share of the explained places, without far ones (1 px), whose disparity is below the range */
 	double behind;
 	double disparity; /* median disparity of the explained places including far ones, px */
@@ -48,7 +48,7 @@ struct sx_pair_stats {
 	double skew_ms; /* right capture time minus left, ms, median; from the cameras' capture times */
 };
 
-/* Sets every figure to NAN or 0. */
+/* Sets every statistic to NAN or 0. */
 void sx_pair_stats_init(struct sx_pair_stats *f);
 
 struct sx_pairs;

@@ -70,7 +70,7 @@ bool web_host_check(const char *name);
 /* Returns true if the Host header is allowed, with or without port. NULL is refused. */
 bool web_host_allowed(const struct web_hosts *hosts, const char *host);
 
-/* ---- limit of connections per address, so that one client cannot take all connections ---- */
+/* ---- limits the connections of each client address, so that no client can take all connections ---- */
 
 #define WEB_CONNECTIONS 96 /* limit for all listeners together; further connections are closed on arrival */
 #define WEB_CONNECTIONS_EACH (WEB_CONNECTIONS / 4)

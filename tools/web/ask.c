@@ -15,7 +15,7 @@
 #include "tools/common/instances.h"
 
 /*
- * A settings request waits until the daemon has created its contexts. Its timeout is shorter than
+ * Time limits. A settings request waits until the daemon has created its contexts. Its limit is shorter than
  * WEB_CLIENT_TIMEOUT_S, after which the server closes the connection.
  */
 enum { TIMEOUT_MS = 2000, SETTINGS_TIMEOUT_MS = 8000 };

@@ -210,7 +210,7 @@ void web_certificate_tick(void)
 	at = certificates.newest ? &certificates.newest->next : &old;
 	while (*at && (*at)->replaced_ns + USED_NS > sx_now_ns())
 		at = &(*at)->next;
-	/* the following certificates are older */
+	/* free this certificate and all following ones, which are older */
 	old = *at;
 	*at = NULL;
 	pthread_mutex_unlock(&certificates.lock);

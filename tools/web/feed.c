@@ -23,7 +23,7 @@ enum { WAIT_MS = 100, RETRY_MS = 500, STACK_BYTES = 256 * 1024 };
 struct web_feed {
 	char instance[WEB_NAME_BYTES];
 	struct web_feeds *all;
-	bool seen; /* a publisher was alive once; used by the feed's thread only */
+	bool seen; /* a publisher has been alive; only the feed's thread uses this */
 	/* protected by all->lock */
 	bool running;
 	struct web_viewer *viewers;

@@ -22,8 +22,9 @@
 
 enum {
 	SOURCES = 2 * WEB_CONNECTIONS, /* remembered addresses: more than there can be tries */
-	UNDER_WAY_EACH = 8,	       /* tries of one address; a browser opens six connections */
-	DIGEST_BYTES = 32	       /* bytes of a SHA-256 */
+	/* tries of one address under way at a time; a browser opens six connections */
+	UNDER_WAY_EACH = 8,
+	DIGEST_BYTES = 32 /* bytes of a SHA-256 */
 };
 
 #define DELAY_NS SX_NS_PER_S

@@ -5,7 +5,7 @@
  * its digest. For any other password the hash is computed, one at a time, and the answer to a wrong password
  * waits 1 s. Client addresses take turns, and each address has at most eight tries under way; further tries
  * wait. So a user at another address waits for at most one hash per guessing address, however many
- * connections guess. A user who is logged in notices nothing.
+ * connections guess. A logged-in user does not wait.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

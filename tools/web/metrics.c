@@ -231,7 +231,7 @@ struct bridges {
 	size_t count;
 };
 
-/* Adds a bridge. Two of a user's places may be the same folder, so a name may come twice. */
+/* Adds a bridge. Two runtime directories of a user may be the same folder, so a name may come twice. */
 static void take_bridge(void *user, const char *name)
 {
 	struct bridges *b = user;

@@ -19,7 +19,7 @@
 #define BOUNDARY "stixel-picture"
 /* age of a stale picture, the same limit as on the page */
 #define STALE_NS (SX_NS_PER_S * 3 / 2)
-/* interval of sending a stale picture again; sending also detects a viewer that has gone silently */
+/* interval of sending a stale picture again; sending also shows whether the viewer is gone */
 #define REPEAT_NS (2 * SX_NS_PER_S)
 /* time for the publisher to start images after the first viewer came */
 #define IMAGE_NS SX_NS_PER_S

@@ -21,7 +21,7 @@
 
 #define WEB_CONNECTION_BYTES 49152u /* memory of each connection, for its request and a part of its answer */
 #define WEB_CLIENT_TIMEOUT_S \
-	10 /* limit for sending a whole request, and for a viewer that reads nothing, s */
+	10 /* limit, s: for sending a whole request, and for a viewer that does not read */
 
 /* Counters of stixel-web. */
 struct web_counts {
@@ -98,9 +98,9 @@ enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *c, 
 enum MHD_Result web_mjpeg_page(struct web_server *s, struct MHD_Connection *c, const char *instance,
 			       bool head);
 
-/* ---- settings requests: settings that the page changes ---- */
+/* ---- settings requests: they change settings of an instance ---- */
 
-#define WEB_SETTINGS_BYTES (16u << 10) /* longest body, as in the daemon */
+#define WEB_SETTINGS_BYTES (16u << 10) /* longest body, the same as the daemon's */
 
 struct web_settings_request;
 
@@ -111,8 +111,8 @@ struct web_settings_request *web_settings_request_create(struct web_server *s, s
 /* Adds a part of the body. */
 void web_settings_request_add(struct web_settings_request *o, const char *upload, size_t bytes);
 /*
- * Ends a settings request: its body is complete. Sends the daemon's answer, or why the settings request was
- * not passed on. Waits for the daemon.
+ * Ends a settings request: its body is complete. Sends the client the daemon's answer, or the reason why the
+ * request was not passed on. Waits for the daemon.
  */
 enum MHD_Result web_settings_request_give(struct web_server *s, struct MHD_Connection *c,
 					  struct web_settings_request *o, const char *instance);

@@ -18,7 +18,7 @@
 #define SETTINGS_HEADER "X-Stixel-Tune"
 
 struct web_settings_request {
-	const char *refusal; /* why the settings request is not passed on; NULL: it is */
+	const char *refusal; /* reason why the settings request is not passed on; NULL: it is passed on */
 	unsigned status;     /* HTTP status of the refusal */
 	size_t bytes;
 	char body[WEB_SETTINGS_BYTES + 1]; /* ends with a 0 */
@@ -83,7 +83,10 @@ void web_settings_request_add(struct web_settings_request *o, const char *upload
 {
 	if (bytes > WEB_SETTINGS_BYTES - o->bytes)
 		settings_refuse(o, 413, "the request is too long");
-	/* read and drop the rest: a refused client must send its whole request before it reads the reason */
+	/*
+	 * read and drop the rest of the body: a refused client must send all of it before it can read the
+	 * reason
+	 */
 	if (o->refusal)
 		return;
 	memcpy(o->body + o->bytes, upload, bytes);

@@ -55,7 +55,7 @@ class Page:
         self._write(c, title, lines, False)
 
     def _write(self, c, title, lines, goes_on):
-        # the title is large, because the person who holds the board reads it from a distance
+        # the title is large, because the user reads it from a distance while holding the board
         page = ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>stixel-calibrate</title>\n%s'
                 '<style>body{font:16px sans-serif;margin:1em}h1{font-size:2em}</style></head>\n<body><h1>%s</h1>\n%s'
                 "<pre>%s</pre></body></html>\n" % (

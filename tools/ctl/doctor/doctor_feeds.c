@@ -19,10 +19,13 @@
 /* Process that reads the maps: the running daemon, else the service, else the user of this program. */
 struct reader {
 	struct doctor_account account;
-	char text[96];	 /* "user stixeld, as the service," */
-	gid_t writers;	 /* 0: there is no such group */
-	bool member;	 /* the reader is a member of the writers' group */
-	bool registered; /* registered as a member; a process that started earlier does not have the group */
+	char text[96]; /* "user stixeld, as the service," */
+	gid_t writers; /* 0: there is no such group */
+	bool member;   /* the reader is a member of the writers' group */
+	/*
+	 * the group's list of members has the reader; a process that started earlier does not have the group
+	 */
+	bool registered;
 	bool process;
 };
 
@@ -138,8 +141,8 @@ static bool say_refused(struct doctor *d, enum sx_feed_kind kind)
 }
 
 /*
- * Finds the ring for the reader: the first place that has one, or the best place if none has. The personal
- * folders of another user are unknown here.
+ * Finds the ring for the reader: in the first folder that has one. If no folder has one, returns the folder
+ * that is tried first. The personal folders of another user are unknown here.
  */
 static bool find_feed(const struct doctor *d, const struct reader *r, enum sx_feed_kind kind,
 		      const char *name, enum sx_feed_dir *place, char *path, size_t bytes, struct stat *st)

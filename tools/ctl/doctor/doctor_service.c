@@ -308,7 +308,7 @@ void doctor_service(struct doctor *d)
 			doctor_say(d, DOCTOR_PROBLEM, "unit", "systemd-sysusers",
 				   "user " SERVICE_USER ", which the service runs as, does not exist");
 		say_unit(d);
-		if (!d->asked) { /* else the daemon has read these files, however it was started */
+		if (!d->asked) { /* otherwise the daemon has read these files, however it was started */
 			say_hidden(d, "configuration", d->file);
 			say_hidden(d, "calibration", d->settings.calibration);
 			say_hidden(d, "source.path", d->settings.source.path);

@@ -22,8 +22,8 @@
 /* ---- shared memory ---- */
 
 /*
- * Returns an upper bound for the size of the ring with images of this size, bytes. The layout is the
- * daemon's.
+ * Returns an upper bound for the size of the ring with images of this size, bytes. Uses the same layout as
+ * the daemon.
  */
 static size_t ring_bytes(const struct sx_settings *s, int width, int height)
 {
@@ -62,7 +62,7 @@ static void look_at_ring(struct doctor *d, const char *folder, const char *name)
 	/* look_for_rings() passes no longer names, which gcc 9 does not see */
 	snprintf(path, sizeof(path), "%s/%.79s", folder, name);
 	if (!own && d->named)
-		return; /* a ring left by another instance says nothing about this one */
+		return; /* a ring that another instance left shows nothing about this instance */
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0) {
 		if (own && errno == EACCES)

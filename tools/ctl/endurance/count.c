@@ -11,7 +11,9 @@
 #include "tools/ctl/answer.h"
 #include "tools/ctl/endurance/endurance.h"
 
-/* Captured pairs beside the frames in flight: one that waits, and one that is being handed over. */
+/*
+ * Captured pairs in addition to the frames in flight: one that waits, and one on its way to the frame thread.
+ */
 #define IN_FLIGHT_MORE 2
 
 static int compare_ns(const void *a, const void *b)
@@ -86,8 +88,8 @@ static void count_next(struct endurance *e, const struct stixel_frame_header *h,
 	f->span_ns += h->capture_left_ns - f->before.capture_left_ns;
 	f->intervals += step;
 	/*
-	 * a replaced pair may be counted one frame early, because it was captured after the pair in the
-	 * engine
+	 * the counter may include a replaced pair one frame early, because that pair was captured after the
+	 * pair in the engine
 	 */
 	if (step == 1 && dropped == 0 && f->dropped_before == 0)
 		add_interval(e, h->capture_left_ns - f->before.capture_left_ns);
@@ -130,7 +132,8 @@ int64_t endurance_unbalanced(json_t *j)
 {
 	const int64_t most = endurance_whole(j, "engine.contexts") + IN_FLIGHT_MORE;
 	const int64_t reported = endurance_whole(j, "frames.dropped.teardown");
-	const int64_t teardown = reported > 0 ? reported : 0; /* a daemon before 0.2.0 does not count them */
+	/* daemons before 0.2.0 do not report these pairs */
+	const int64_t teardown = reported > 0 ? reported : 0;
 	const int64_t rest = endurance_whole(j, "frames.captured") - endurance_whole(j, "frames.published") -
 			     endurance_whole(j, "frames.dropped.overload") -
 			     endurance_whole(j, "frames.dropped.no_map") - teardown;

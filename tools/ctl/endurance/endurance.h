@@ -29,9 +29,10 @@ enum endurance_drop { ENDURANCE_OVERLOAD, ENDURANCE_UNPAIRED, ENDURANCE_CORRUPT,
 
 /* Counts of the reader. Thread: main. */
 struct endurance_frames {
-	uint64_t frames, epoch, number;	   /* epoch, number: of the previous frame; 0: none */
-	uint64_t lost;			   /* frames that were overwritten before this reader took them */
-	uint64_t missing;		   /* numbers that the reader neither took nor counted as lost */
+	uint64_t frames, epoch, number; /* epoch, number: of the previous frame; 0: none */
+	uint64_t lost;			/* frames that were overwritten before this reader took them */
+	/* frame numbers that the reader skipped without counting them as lost */
+	uint64_t missing;
 	uint64_t back;			   /* numbers that did not rise within an epoch */
 	uint64_t restarts, damaged;	   /* damaged: frames with a wrong checksum */
 	uint64_t dropped[ENDURANCE_DROPS]; /* pairs dropped since the first frame, from the headers */
@@ -40,11 +41,12 @@ struct endurance_frames {
 	int64_t first_ns[ENDURANCE_FIRST_INTERVALS]; /* first intervals, until nominal_ns is known */
 	int first;
 	int64_t nominal_ns; /* nominal interval, ns; 0: not known yet */
-	bool as_reported;   /* nominal_ns is the interval of source.fps */
+	bool as_reported;   /* the interval comes from source.fps and not from the median */
 	int64_t span_ns;    /* sum of the capture time between frames of one epoch, ns */
 	uint64_t intervals; /* number of intervals in span_ns */
-	struct sx_histogram jitter, age, latency; /* |interval - nominal|; when read; capture to result */
-	int64_t longest_ns;			  /* longest time between two publications, ns */
+	/* ns: |interval - nominal interval|; age when read; time from capture to result */
+	struct sx_histogram jitter, age, latency;
+	int64_t longest_ns;	 /* longest time between two publications, ns */
 	enum stixel_state state; /* first state of the ring other than running, else running */
 	int64_t stalled_ns; /* longest time without a heartbeat while the publisher was "stalled", ns; 0: never */
 };

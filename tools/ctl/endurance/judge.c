@@ -14,7 +14,7 @@
 #include "tools/ctl/endurance/endurance.h"
 
 #define FIRST_FRAME_S 5
-/* Uptime of the daemon, s, after which a run learns nothing about its first frame. */
+/* Uptime of the daemon, s. A run that begins later learns nothing about the first frame. */
 #define WATCHED_LATE_S 60.0
 /* Allowed ratio of the largest deviation from the interval to the deviation of 99 % of the intervals. */
 #define LONGEST_TO_P99 5

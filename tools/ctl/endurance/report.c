@@ -37,7 +37,7 @@ static double seconds(int64_t ns)
 	return (double)ns / 1e9;
 }
 
-/* Prints the figure after the columns of the table, wrapped to the width of the page. */
+/* Prints the text after the columns of the table, wrapped to the width of the page. */
 static void print_figure(const char *text)
 {
 	const int room = COLUMNS - FIGURE_AT;

@@ -21,7 +21,7 @@
 
 #define CHUNK_BYTES ((size_t)4 << 20)
 
-/* Number of message kinds that are made here. The recording writer makes the kinds from this one on. */
+/* Number of message kinds that this file makes. The recording writer makes the kinds with higher numbers. */
 enum { MADE = STIXEL_MESSAGE_TRANSFORM + 1 };
 
 struct exporter {

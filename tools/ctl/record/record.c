@@ -45,7 +45,7 @@ struct recorder {
 	struct sx_file_queue *queue;
 	struct sx_status_line line;
 	struct record_file file;
-	uint64_t put_bytes, head_bytes; /* bytes put in all; bytes put before any frame */
+	uint64_t put_bytes, head_bytes; /* bytes written to the queue in all, and before the first frame */
 	uint64_t first_bytes;		/* bytes up to the end of the first frames */
 	bool bare;			/* drop images even if another reader has requested them */
 	void *shrunk;			/* copy of a frame without its images */

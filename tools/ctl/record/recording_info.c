@@ -16,7 +16,7 @@
 #include "tools/common/status_line.h"
 #include "tools/ctl/ctl.h"
 
-/* Number of damaged places and of publisher lives that are listed. The totals count all of them. */
+/* Number of damaged places, and of runs of the publisher, that are listed. The totals count all of them. */
 enum { TELL = 10 };
 
 struct life {
@@ -26,7 +26,8 @@ struct life {
 
 struct summary {
 	uint64_t frames, lost, lives, planes;
-	int64_t first_ns, last_ns, span_ns; /* span: without the time between lives, ns */
+	/* span: sum over the runs of the publisher, without the time between them, ns */
+	int64_t first_ns, last_ns, span_ns;
 	int64_t first_realtime_ns;
 	uint64_t plain_bytes;
 	uint32_t width, height;
@@ -44,7 +45,7 @@ static struct life *life_of(struct summary *s)
 	return s->lives && s->lives <= TELL ? &s->life[s->lives - 1] : NULL;
 }
 
-/* Begins a life: at its publisher record, or at its first frame if the record is lost. */
+/* Begins a run of the publisher: at its publisher record, or at its first frame if that record is lost. */
 static void begin_life(struct summary *s, uint64_t epoch, const char *version)
 {
 	struct life *life;
