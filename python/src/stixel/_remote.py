@@ -97,13 +97,13 @@ class Inbox:
         self._order = Order()
         self._present: Optional[bool] = None  # None: no publisher has come yet
         self._died = False
-        self._error: Optional[StixelError] = None  # error that waiting cannot cure
+        self._error: Optional[StixelError] = None  # error that stays, however long the reader waits
         self._bad: Optional[int] = None  # errno of a bad frame that was not reported yet
         self._told = Publisher.ALIVE
         self._state = State.UNKNOWN
         self._version = ""
         self._heard: Optional[float] = None
-        # state of the reader's side
+        # state of the reader that takes the frames
         self._last = (0, 0)
         self._numbers: Dict[int, int] = {}  # number of the last frame taken, for each of the latest epochs
         self._over: Optional[StixelError] = None

@@ -104,7 +104,7 @@ class Writer:
         return self._ring
 
     def _begin(self, place: ctypes.Structure) -> None:
-        """Fills place with the memory of the next item. Restarted: another writer took the name."""
+        """Sets the fields of place to the memory of the next scores or map. Restarted: another writer took the name."""
         ring = self._open()
         code = ring.call("begin", ring.handle, ctypes.byref(place))
         if code < 0:

@@ -230,8 +230,8 @@ class ZenohTransport(Transport):
         if not _host(key) or (self._base and key != self._base):
             return
         if sample.kind == session.package().SampleKind.DELETE:
-            # if the bridge is still there, it reports what happened to the publisher; else the connection is gone as
-            # well
+            # The bridge reports how the publisher ended, if the bridge itself still runs. Otherwise its connection has
+            # ended, too.
             self._ask("status", self._on_status)
             self._inbox.left(died=not self._ended)
             return

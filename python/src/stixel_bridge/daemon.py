@@ -39,7 +39,7 @@ def ask_path(path: str, target: str, timeout: float = 1.0) -> Tuple[int, bytes]:
 
 
 def ask(instance: str, target: str, timeout: float = 1.0) -> Optional[Tuple[int, bytes]]:
-    """Queries an instance at the first of its places that answers; None: no answer."""
+    """Queries an instance in the first runtime directory in which it answers; None: no answer."""
     for folder in places("stixeld"):
         try:
             return ask_path(os.path.join(folder, instance, "status.sock"), target, timeout)

@@ -135,7 +135,7 @@ class Reports(threading.Thread):
         self._end = threading.Event()
 
     def stop(self) -> None:
-        """Ends the thread after the answer that it waits for: at most one second per place of an instance."""
+        """Ends the thread after the answer that it waits for: at most one second for each runtime directory."""
         self._end.set()
 
     def _report(self) -> Report:

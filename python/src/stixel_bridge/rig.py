@@ -225,13 +225,13 @@ class Rig:
             name, now = work.instance.name, time.monotonic()
             self._heard[name] = now
             for other in [n for n, w in self._waiting.items() if work.taken_ns - w.taken_ns > ALIVE_S * 1e9]:
-                del self._waiting[other]  # no camera of the rig had a frame for a while
+                del self._waiting[other]  # too old: no further camera of the rig has sent a frame that belongs to it
                 self.late += 1
             times = [other.frame.captured_ns for other in self._waiting.values()]
             if times and (name in self._waiting or work.frame.captured_ns - min(times) > self._window_ns):
                 self._give()  # sends the rig frame without the missing frames
             elif times and max(times) - work.frame.captured_ns > self._window_ns:
-                self.late += 1  # the rig frame that it belongs to has been sent
+                self.late += 1  # the rig frame of this frame has been sent already
                 return
             self._waiting[name] = work
             alive = {member for member, heard in self._heard.items() if now - heard < ALIVE_S}

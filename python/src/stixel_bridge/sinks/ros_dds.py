@@ -100,7 +100,7 @@ class Sink(graph.RosSink):
         self._graph.write(self._node())
 
     def _node(self) -> bytes:
-        """Makes the message that tells nodes which node owns these writers."""
+        """Makes the message from which nodes learn which node owns these writers."""
         gid, node, participant = (self._types.struct("rmw_dds_common/msg/" + name) for name in (
             "Gid", "NodeEntitiesInfo", "ParticipantEntitiesInfo"))
         size = _gid_bytes(self.options["distro"])
