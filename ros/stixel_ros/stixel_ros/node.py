@@ -60,7 +60,7 @@ def text_of(value: Any) -> str:
 class Publishers:
     """The publishers of the node.
 
-    Threads of instances call images() and put(), as Source of stixel_bridge.instances does.
+    The thread of each instance (stixel_bridge.instances.Source) calls images() and put().
     """
 
     def __init__(self, node: Node, options: Mapping[str, Any], instances: Sequence[Instance],
@@ -104,7 +104,7 @@ class Publishers:
         publisher = self._publishers.get(name)
         try:
             return publisher.get_subscription_count() if publisher else 0
-        except Exception:  # the context was shut down, as in _publish()
+        except Exception:  # the context was shut down meanwhile
             if rclpy.ok():
                 raise
             return 0
