@@ -822,11 +822,11 @@ STIXEL_API int stixel_parse(struct stixel_frame *frame, const void *data, size_t
 STIXEL_API int stixel_seal(void *frame, size_t bytes);
 /*
  * (since 1.6) Writes the folder in which a program of stixeld has its sockets. folder receives a string of at
- * most bytes, including its zero byte. place: 0, 1, ..., in the order in which programs look. program:
- * "stixeld", whose instances each have a subfolder there, or "stixel-bridge". The folder need not exist. 1:
- * written. 0: this process has no such place, because an environment variable is not set or bytes is too
- * small; try the next place. -ENOENT: there are no more places. -EINVAL. Any thread, while no thread changes
- * the environment.
+ * most bytes, including its zero byte. place: 0, 1, ..., number of a folder in the order in which programs
+ * look. program: "stixeld", whose instances each have a subfolder there, or "stixel-bridge". The folder need
+ * not exist. 1: written. 0: this process has no folder of this number, because an environment variable is not
+ * set or bytes is too small; try the next number. -ENOENT: there are no more folders. -EINVAL. Any thread,
+ * while no thread changes the environment.
  */
 STIXEL_API int stixel_place(unsigned place, const char *program, char *folder, size_t bytes);
 
@@ -835,7 +835,7 @@ STIXEL_API int stixel_place(unsigned place, const char *program, char *folder, s
 /* Reason why the free space of a column ends. */
 enum stixel_free {
 	STIXEL_FREE_UNSEEN = 0, /* the space there was not seen, so it is unknown */
-	/* No obstacle: the ground continues to its end, most often the horizon. */
+	/* No obstacle: the ground continues as far as it is seen, most often to the horizon. */
 	STIXEL_FREE_GROUND = 1,
 	STIXEL_FREE_OBJECT = 2, /* an object within the heights of the vehicle */
 	/* Since 1.6: the ground ends, and the surface that is seen behind it lies below the road. */
@@ -912,7 +912,7 @@ struct stixel_scores_format {
 	uint32_t scale;			    /* image pixels per score in x and in y, 1..32 */
 	uint32_t slots;			    /* scores kept in the ring: power of two, 2..64; 0: 8 */
 	uint32_t reserved;
-	/* Folder of the ring. NULL: /run/stixel-feed, or the caller's own place. */
+	/* Folder of the ring. NULL: /run/stixel-feed, or the first of the caller's own folders. */
 	const char *folder;
 };
 

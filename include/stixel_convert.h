@@ -35,11 +35,11 @@ extern "C" {
 
 /* ---- since 1.5: a scan, as sensor_msgs/LaserScan has it ------------------------------------------------ */
 
-/* Effect of a thing on a scan. */
+/* Effect of an object, or of something else in the picture, on a scan. */
 enum stixel_scan_as {
-	STIXEL_SCAN_AS_FREE = 0,     /* no effect: the surface behind it counts */
-	STIXEL_SCAN_AS_OBSTACLE = 1, /* an obstacle at its place */
-	STIXEL_SCAN_AS_UNSEEN = 2    /* the space from there on is unknown */
+	STIXEL_SCAN_AS_FREE = 0,     /* no effect: the scan sees through it to the surface behind */
+	STIXEL_SCAN_AS_OBSTACLE = 1, /* an obstacle at the distance of the thing */
+	STIXEL_SCAN_AS_UNSEEN = 2    /* the space behind the thing is unknown */
 };
 
 /*
@@ -75,12 +75,12 @@ STIXEL_SIZE(stixel_scan_options, 44);
  * Heights: those of the frame's vehicle (stixel_vehicle_of()). above and below are free, unknown is unseen, a
  * drop is an obstacle.
  *
- * The ranges are of this frame alone (since 1.6). range_min is the nearest distance at which a column first
- * saw ground, among the columns that see it no nearer than the usual begin (see stixel_scan()). If the
- * nearest obstacle is nearer, range_min is the distance of that obstacle, because the obstacle must keep its
- * number. range_min is never less than the distance of the largest disparity in the search range. range_max
- * is the distance of disparity 4 px. If the upper edge of the image sees the road at a nearer distance,
- * range_max is that distance.
+ * The ranges are of this frame alone (since 1.6). range_min: for each column, take the distance at which it
+ * first saw ground, and leave out columns that see it nearer than the usual begin (see stixel_scan()).
+ * range_min is the least of the rest. If the nearest obstacle is nearer, range_min is the distance of that
+ * obstacle, because otherwise the obstacle would not be a number in the scan. range_min is never less than
+ * the distance of the largest disparity in the search range. range_max is the distance of disparity 4 px. If
+ * the upper edge of the image sees the road at a nearer distance, range_max is that distance.
  * Returns 1; 0 without a valid camera model, with 0 for angles and ranges.
  */
 STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct stixel_scan_options *options,
