@@ -12,7 +12,7 @@
 #include "power/rails.h"
 #include "power/sensor.h"
 
-/* Limits of a plausible measurement of a board, which has a bus of 26 V and shunts of milliohms. */
+/* Limits of a plausible measurement. A board has a bus of at most 26 V, and shunts of some milliohms. */
 #define MOST_MV 100000
 #define MOST_MA 1000000
 #define MOST_W 10000
@@ -29,8 +29,8 @@ static int read_rail(const struct sx_rail *rail, double *watts, struct sx_why *w
 	int r;
 
 	/*
-	 * The current, and so the power, may be a little below 0: that is the offset of a shunt without
-	 * current.
+	 * The current, and so the power, may be a little below 0: without current a shunt measures its
+	 * offset.
 	 */
 	if (*rail->power) {
 		r = sx_file_number(rail->power, -most, most, &power, why);

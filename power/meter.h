@@ -40,7 +40,7 @@ struct sx_meter_readings {
 	double watts, watts_10s; /* means over the last 1 and 10 s */
 	double joules_per_frame; /* mean over 10 s; NAN: no frame */
 	double fps_per_watt;	 /* mean over 10 s; 0: no frame */
-	/* Age of the last reading with a new value. Negative: there was none. */
+	/* Time since the last reading that had a new value. Negative: there was none. */
 	int64_t age_ns;
 	double joules, seconds; /* totals since the start of the meter */
 	uint64_t frames;

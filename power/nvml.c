@@ -16,7 +16,8 @@
 #include "power/sensor.h"
 
 #define LIBRARY "libnvidia-ml.so.1"
-#define CLOCKS_EVERY 10 /* readings per query of clocks and processes, which are less urgent than energy */
+/* one query of clocks and processes for this number of readings: they are less urgent than energy */
+#define CLOCKS_EVERY 10
 #define PROCESSES_MOST 64
 
 /* Part of the library's interface that is used here. The values are its ABI. */
@@ -50,7 +51,7 @@ struct nvml {
 	struct sx_power_sensor head;
 	struct library lib;
 	bool started, counts;
-	bool computes; /* this process computes on this card */
+	bool computes; /* this process computes on the measured card */
 	int others;
 	void *device;
 	unsigned reads;
@@ -61,7 +62,8 @@ static int nvml_load(struct library *lib, struct sx_why *why)
 {
 	const struct {
 		const char *name;
-		void *to; /* a function pointer; a union of their types would be no clearer */
+		/* address of a function pointer; a union of the functions' types would be no clearer */
+		void *to;
 	} wanted[] = {
 		{"nvmlInit_v2", &lib->init},
 		{"nvmlShutdown", &lib->shutdown},

@@ -28,7 +28,7 @@ struct sx_sampler {
 	const void *user;
 	pthread_t thread;
 
-	/* used by the thread alone */
+	/* only the thread uses the following fields */
 	struct sx_power_sensor *sensor;
 	int64_t failing_since_ns; /* start of the failing reads; 0: the last read succeeded */
 	int64_t search_ns, search_after_ns;
@@ -65,8 +65,8 @@ static bool quitting(struct sx_sampler *s)
 }
 
 /*
- * Notes a sensor that was found. If it is the same sensor as before, the sums go on. Energies of different
- * sensors are not added up.
+ * Notes a sensor that was found. If it is the same sensor as before, its sums continue. Energies of different
+ * sensors are not added up, so the sums of another sensor begin at 0.
  */
 static void note_found(struct sx_sampler *s)
 {
@@ -146,7 +146,10 @@ static void take_reading(struct sx_sampler *s)
 		return;
 	}
 	now = sx_now_ns();
-	/* The thread that stops this one may have stopped waiting. Then the object at user is gone. */
+	/*
+	 * sx_sampler_stop() may have stopped waiting for this thread. Then the object at user does not exist
+	 * any more.
+	 */
 	if (quitting(s))
 		return;
 	frames = s->frames(s->user);

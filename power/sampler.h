@@ -28,7 +28,7 @@ struct sx_sampler_look {
 	 */
 	int others;
 	int interval_ms;
-	unsigned changes; /* grows when a sensor is found, not found, or lost */
+	unsigned changes; /* grows by 1 when a sensor is found or lost, or when the first search finds none */
 };
 
 /*

@@ -55,9 +55,9 @@ struct sx_power_engine {
 };
 
 /*
- * Opens the sensor that p asks for and reads it once. auto: the board's own monitors (INA). Without them, the
- * GPU's (NVML) if the engine computes on a GPU, else the processor's (RAPL). The processor's watts are never
- * taken for a GPU's work, or the reverse.
+ * Opens the sensor that p asks for and reads it once. auto: the board's own monitors (INA). If there are
+ * none, the GPU's sensor (NVML) if the engine computes on a GPU, else the processor's (RAPL). The processor's
+ * watts are never taken for a GPU's work, nor the GPU's for the processor's.
  * Negative errno with a sentence in why. -ENODEV: there is no sensor. -EACCES: it may not be read. -EINVAL:
  * the configuration does not fit this machine.
  */
