@@ -1,6 +1,6 @@
 /*
- * Preloaded into tests that start programs of another architecture, where the kernel does not know how to
- * (binfmt_misc is not there): what it refuses as no program of its own is given to EMULATOR.
+ * Preloaded into tests that start programs of another architecture on a kernel without binfmt_misc. If the
+ * kernel refuses a program because of its format (ENOEXEC), this library starts EMULATOR with the program.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -38,7 +38,7 @@ int execve(const char *path, char *const argv[], char *const envp[])
 	return next(EMULATOR, words, kept);
 }
 
-/* glibc's own does not come by the one above */
+/* glibc's own execv() does not call the execve() above */
 int execv(const char *path, char *const argv[])
 {
 	return execve(path, argv, environ);

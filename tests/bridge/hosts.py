@@ -31,7 +31,7 @@ MODULE = os.path.join(os.environ["STIXEL_SOURCE"], "python", "src")
 sys.path.insert(0, MODULE)
 
 HOSTS, CONSUMERS, CAMERAS = 4, 3, 2
-RECORDED_HZ, REPLAYED_HZ = 5, 30  # the machine has other work
+RECORDED_HZ, REPLAYED_HZ = 5, 30  # Hz; recorded slowly, because the machine has other work
 PREFIX, NET = "sx%d" % (os.getpid() % 10000), "10.77.%d.%d"
 
 

@@ -198,8 +198,8 @@ class Live(TestCase):
         self.assertEqual(sink.figures()["messages"], len(want))
 
     def test_events_of_lives_and_gaps(self):
-        """The event of a life carries the pid and the version reported in that life, never those of the previous
-        life."""
+        """The event about a start of a daemon has the pid and the version that were reported since this start, never
+        those of the daemon before."""
         frames, messages, _ = make(self.folder, 24, 30, 4, 0, 2, "plain")
         sink = self.open()
 

@@ -66,7 +66,7 @@ static void fits(void **state)
 	const struct sx_camera c = {.fx = 700, .fy = 700, .cx = 640, .cy = 360};
 
 	assert_true(sx_camera_fits(&c, 1280, 720, text, sizeof(text)));
-	/* at the corner it fits, and only raises a question */
+	/* a principal point at the image's corner fits, although the configuration asks about it */
 	assert_true(sx_camera_fits(&c, 640, 360, text, sizeof(text)));
 	assert_false(sx_camera_fits(&c, 639, 360, text, sizeof(text)));
 	assert_string_equal(

@@ -176,7 +176,10 @@ static void cut_within_a_number(void **state)
 			refused(read_text(cut), "was it cut short?");
 		}
 	}
-	/* a list, quotes and a blank mark an end, and values that are not read may be cut */
+	/*
+	 * The last value is complete if a bracket, a quote or a blank ends it. A value that the loader does not read
+	 * may be cut.
+	 */
 	accepted(read_text(HEAD P1 "P2: [700, 0, 640, -84, 0, 700, 360, 0, 0, 0, 1, 0]"), "OpenCV YAML", 700,
 		 0.12);
 	accepted(read_text(HEAD P1 P2 "image_width: 1280 "), "OpenCV YAML", 700, 0.12);

@@ -589,7 +589,7 @@ static void rectified_already(void **state)
 	refused(read_text("calib", IDEAL IDEAL_R IDEAL_T),
 		"OpenCV YAML: rectify = no, but the file says nothing of rectified images: add P1 and P2 (or "
 		"Q), or have raw ones rectified by rectify = auto");
-	/* an unknown raw size does not matter then */
+	/* raw cameras need the raw size, but a file with only projections does not */
 	wish.rectify.choice = SX_RECTIFY_AUTO;
 	assert_int_equal(read_text("calib", changed(FISHEYE, "image_width: 752\nimage_height: 480\n", "")),
 			 -EINVAL);

@@ -107,7 +107,7 @@ def parse(text):
         if f.type is None or f.help is None or not f.samples:
             raise ValueError("family %s lacks type, help or samples" % f.name)
         if f.type == "stateset":
-            sets = {}  # by the labels other than the state's own label
+            sets = {}  # labels without the state's own label: sum of the values
             for (_, labels), value in f.samples.items():
                 rest = tuple(label for label in labels if label[0] != f.name)
                 sets[rest] = sets.get(rest, 0) + value

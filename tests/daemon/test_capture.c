@@ -179,8 +179,8 @@ static void check(const struct sx_source_params *p, const char *script, int slot
 }
 
 /*
- * Drops pairs at three places in order: in the source by newer pairs, in the waiting place, and for lack of a
- * lease (two slots, both in frames).
+ * Drops pairs at three places, one after the other: in the source by newer pairs, in the mailbox, and for lack
+ * of a lease (two slots, both in frames).
  */
 static void check_memory(enum sx_source_memory memory)
 {

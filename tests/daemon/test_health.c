@@ -309,7 +309,7 @@ static void test_changes(void **state)
 	assert_in_range(told, 58, 63);
 	h.state = STIXEL_STATE_RUNNING;
 	h.reason[0] = 0;
-	assert_true(sx_health_has_changed(&h, &t, NOW)); /* a new state is always news */
+	assert_true(sx_health_has_changed(&h, &t, NOW)); /* a new state is always reported at once */
 	assert_false(sx_health_has_changed(&h, &t, NOW));
 }
 

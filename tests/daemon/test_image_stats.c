@@ -188,7 +188,8 @@ static void one_image_frozen(void **state)
 	assert_false(is_blind(&both, NULL, &cameras));
 	for (int side = 0; side < 2; side++)
 		dark.image[side].dark = 1000;
-	dark.measured = 800; /* black stays black; the disparities decide whether it shows anything */
+	/* equal black images are not frozen ones: only disparities show that they are not blind */
+	dark.measured = 800;
 	assert_false(is_blind(&dark, &dark, &cameras));
 }
 

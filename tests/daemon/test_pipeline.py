@@ -437,7 +437,7 @@ class Watchdog(TestCase):
         self.assertEqual(self.pings(i, self.three_periods), 0)
         self.assertEqual(i.ring_state()[1], beat, "a hung engine must not have a heartbeat")
         self.assertEqual(s["frames"]["published"], 49)
-        # after two orders to stop, the daemon does not wait for the frame that never comes
+        # after the second SIGTERM, the daemon no longer waits for the frame that never comes
         began = time.monotonic()
         i.process.send_signal(signal.SIGTERM)
         time.sleep(0.3)

@@ -307,7 +307,7 @@ class SlowEngine(TestCase):
                 env={"WATCHDOG_USEC": 200000})
         i.until_message("READY=1", 60)
         until(lambda: i.health()[0] == 503 and "no frame finished" in i.health()[1], 60, "healthz 503")
-        for _ in range(2):  # the second order ends the daemon without waiting for the frame
+        for _ in range(2):  # the second SIGTERM ends the daemon without waiting for the frame
             i.process.send_signal(signal.SIGTERM)
             time.sleep(0.5)
         self.assertEqual(i.wait(5), 0)

@@ -1,5 +1,5 @@
 /*
- * Shared by the fuzz targets.
+ * Functions shared by the fuzz targets: limits, input, files in memory, findings.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

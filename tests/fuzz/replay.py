@@ -1,10 +1,11 @@
 # Replays the corpus of a fuzz target (docs/develop/testing/fuzzing.md) with a program of replay.c.
 #
-#   replay.py NAME PROGRAM         the corpus of the target of this name
-#   replay.py --self-check PROGRAM that replays find the faults of the planted target
+#   replay.py NAME PROGRAM         replays the corpus of the target NAME
+#   replay.py --self-check PROGRAM checks that replays find the faults of the planted target
 #
 # SPDX-License-Identifier: Apache-2.0
-"""Exit 1 when something was found; the input that shows it is then named."""
+"""Usage: replay.py NAME PROGRAM, or replay.py --self-check PROGRAM. Exit code 1 if there is a finding. The program then
+names the input that causes it."""
 import base64
 import os
 import re
@@ -23,7 +24,7 @@ PLANTED = {"endless": "seconds of a processor", "leak": "LeakSanitizer", "length
 
 
 def report_of(status, text):
-    """Returns the lines of a finding."""
+    """Returns the lines of the output that describe a finding: the report of a sanitizer, else the last lines."""
     report = REPORT.findall(text) or text.splitlines()[-10:] or ["it ended with status %d and said nothing" % status]
     if re.search(r"deadly signal|ABRT", text):  # the target's own message is in the line before
         said = re.split(r"^==|^Aborted", text, 1, re.M)[0].splitlines()

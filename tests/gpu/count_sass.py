@@ -3,14 +3,14 @@
 
 Usage: count_sass.py [--arch 87,110]... [--kernel REGEX] [--cells N] [--ceiling X] [--list] FILE
 
-FILE: object, module or cubin. For every kernel whose name matches, the innermost loop that stores most is found and its
-instructions are counted by class. A cell of a path is stored as one byte (gpu/stereo/volume.cuh), so the bytes that a
-lane stores in one turn of the loop are the cells that it did: instructions / bytes = lane-instructions per path-cell.
---cells gives the cells of a lane and turn where a kernel does not store them. Branches that skip a part are counted as
-if everything ran, so the figure is an upper limit. --list: registers and local memory of all kernels.
+FILE: object, module or cubin. In every kernel whose name matches, finds the innermost loop that stores most, and counts
+its instructions by class. A cell of a path is stored as one byte (gpu/stereo/volume.cuh), so the bytes that a lane
+stores in one iteration are the cells that it computes: instructions / bytes = lane-instructions per path-cell. --cells
+states the cells per lane and iteration for a kernel that does not store them. Code that a branch may skip counts as
+executed, so the result is an upper limit. --list: prints registers and local memory of all kernels.
 
-Exit: 0; 1 a kernel is above the ceiling, or one of FILE spills; 77 no disassembler (cuobjdump and nvdisasm of the CUDA
-toolkit, or of the Python packages nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm); 2 nothing to count.
+Exit code: 0; 1: a kernel is above the ceiling, or a kernel of FILE spills; 2: nothing to count; 77: no disassembler
+(cuobjdump and nvdisasm of the CUDA toolkit, or of the Python packages nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm).
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse

@@ -1,7 +1,7 @@
-# Tells whether sources are those validated on a GPU, by one SHA-256 for each file of stages/ and gpu/ that decides what
-# is computed. It covers code and texts between quotes, not comments and not the layout of lines.
-# Two passes write the record: that of code for the device, and that of compute_75 PTX, whose lines begin so. They stand
-# in one record only if both were of the same sources.
+# Finds out whether the sources are those validated on a GPU, by one SHA-256 for each file of stages/ and gpu/ that
+# affects the results. The hash covers code and string literals, but no comments and no line breaks. Two passes write
+# the record: one with code for the device, one with compute_75 PTX, whose lines begin with that name. Both are in one
+# record only if they validated the same sources.
 # SPDX-License-Identifier: Apache-2.0
 import hashlib
 import os

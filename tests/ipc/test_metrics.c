@@ -2,7 +2,7 @@
  * Tests the rows of ipc/metrics.h. Every row is in the documents that it names. docs/use/metrics.md has
  * exactly the same families, in the same order. The test knows no row by name, so it covers each new row.
  *
- *	test_figures docs/use/metrics.md
+ *	test_metrics docs/use/metrics.md
  *
  * SPDX-License-Identifier: Apache-2.0
  */

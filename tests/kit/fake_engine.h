@@ -58,7 +58,7 @@ struct sx_context {
 struct fake_play {
 	const char *(*words)(void); /* text that describe() returns */
 	size_t memory_bytes;	    /* value that memory() returns */
-	bool never_waits;	    /* the program must not wait without a frame, nor for longer than 0 ms */
+	bool never_waits;	    /* wait() aborts unless the context has a frame and timeout_ms is 0 */
 	int (*open)(struct sx_device *d, const struct sx_engine_params *p, struct sx_why *why);
 	void (*close)(struct sx_device *d);
 	int (*create)(struct sx_context *x, const struct sx_context_config *c, struct sx_why *why);

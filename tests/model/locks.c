@@ -71,7 +71,7 @@ static void lock_take(struct mutex *m)
 	memory_system(object);
 }
 
-/* Unlocks at once, because no other thread could use the mutex before. */
+/* Unlocks without letting another thread run first, because no other thread could use the mutex until now. */
 static void lock_give(struct mutex *m)
 {
 	memory_system(FIRST + (unsigned)(m - model->mutex));

@@ -22,7 +22,7 @@
 #define THREAD_ARENA_BYTES (1u << 15)
 #define EVENTS 8
 #define MUTEXES 3
-#define KERNEL_OBJECTS (EVENTS + 1 + MUTEXES) /* eventfds, all futexes as one object, mutexes */
+#define KERNEL_OBJECTS (EVENTS + 1 + MUTEXES) /* the eventfds, one object for all futexes, the mutexes */
 #define OPERATIONS_MOST 20000		      /* limit per execution: more operations are an endless loop */
 
 /* Knowledge of a thread or a message: for each location the newest message, for each thread its progress. */

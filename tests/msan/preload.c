@@ -1,7 +1,7 @@
 /*
- * Loaded before a program with MemorySanitizer: what libraries that are not instrumented fill in is
- * initialised. Of libc the stat() family, as the runtime of clang 14 to 16 knows it by the names that glibc
- * had before 2.33 alone; of libzstd what becomes of a chunk.
+ * Preloaded into a program with MemorySanitizer. Marks memory as initialised that libraries without
+ * instrumentation have filled: the stat() family of libc, because the runtime of clang 14 to 16 knows only its
+ * names before glibc 2.33, and the output of libzstd.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* Of the program's runtime; not there in programs without. */
+/* Function of the program's MemorySanitizer runtime. NULL in programs without it. */
 void __msan_unpoison(const volatile void *at, size_t bytes) __attribute__((weak));
 
 static int stat_filled(int r, struct stat *st)

@@ -1,4 +1,5 @@
-"""What was tried, in tables: tests/package/record, of an output folder of tools/package, and tests/toolchains/table.py.
+"""Tests the tables of what was tried: tests/package/record on an output folder of tools/package, and
+tests/toolchains/table.py.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -56,7 +57,7 @@ class Tables(unittest.TestCase):
         self.run_it("tests/toolchains/table.py", "write")
 
     def row(self, *begins):
-        """The cells behind distribution, glibc and compiler."""
+        """Returns the cells after distribution, glibc and compiler of the row that begins with these cells."""
         rows = [line.strip("| ").split(" | ") for line in self.read("docs/use/portability.md").splitlines()]
         found, = [r for r in rows if r[:len(begins)] == list(begins)]
         return found[3:]
@@ -80,7 +81,7 @@ class Tables(unittest.TestCase):
         self.assertEqual((cells[0], cells[1], cells[5]), ("tested (93)", "not tried", "compiled (host side)"))
         self.assertEqual(self.row("Debian 12", "2.36", "gcc 9.3.0")[1], "**failed**")
         self.assertLess(*(self.read("docs/use/portability.md").index(c) for c in ("gcc 9.3.0", "gcc 12.2.0")))
-        # of another minor version: in its place
+        # an entry of another minor version replaces the old one
         self.add("Debian 12", "2.36", "gcc 12.3.0", "amd64", "-", "one", "tested", "92, **1 failed**", "")
         self.assertEqual(self.row("Debian 12", "2.36", "gcc 12.3.0")[0], "tested (92, **1 failed**)")
         self.assertEqual(self.row(*gcc)[0], "built")
@@ -106,7 +107,7 @@ class Tables(unittest.TestCase):
                       "frames, 1.8 s without |\n", text)
         self.assertIn("| stixeld | Debian 12 | amd64 | 31 | %064x |\n" % 0, text)
         self.assertIn("| stixeld-dbgsym | Debian 12 | amd64 |", text)
-        # another release beside it, then the same one in its place
+        # another release gets its own row; the same release again replaces its row
         other = self.packages("b", "0.2.0-1~deb13", ("seconds to build", "70"))
         self.run_it("tests/package/record", other)
         self.run_it("tests/package/record", other)

@@ -1,7 +1,7 @@
-"""packaging/sbom.py: what it says of packages made here, and that the validator of SPDX's own project takes it.
+"""Tests packaging/sbom.py: its output for packages made here, and that the validator of the SPDX project accepts it.
 
-The validator, spdx-tools, comes from PyPI, once, into ~/.cache/stixeld-spdx (STIXEL_SPDX_CACHE). An SPDX file that is
-named in STIXEL_SPDX, such as that of a release, is validated as well.
+The validator, spdx-tools, is downloaded once from PyPI into ~/.cache/stixeld-spdx (STIXEL_SPDX_CACHE). STIXEL_SPDX can
+name another SPDX file, such as that of a release, which is validated as well.
 SPDX-License-Identifier: Apache-2.0
 """
 import fcntl
@@ -23,7 +23,7 @@ NAMES = {
 
 
 def validator():
-    """(pyspdxtools, '') or (None, why not)"""
+    """Returns (path of pyspdxtools, ''), or (None, reason why it is missing)."""
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME") or "/var/tmp", ".cache")
     cache = os.environ.get("STIXEL_SPDX_CACHE") or os.path.join(home, "stixeld-spdx")
     folder = os.path.join(cache, "%s-%d.%d" % (WANTED.split(">=")[1].split(",")[0], *sys.version_info[:2]))
@@ -72,7 +72,7 @@ class Sbom(unittest.TestCase):
                               env=dict(os.environ, SOURCE_DATE_EPOCH="1795673551")).stdout
 
     def refused(self, program, text):
-        """'' or what the validator says against it."""
+        """Returns the validator's complaints about a text, or '' if it is valid."""
         with open(self.path("of.spdx.json"), "w") as f:
             f.write(text)
         r = subprocess.run([program, "--infile", self.path("of.spdx.json")], stdout=subprocess.PIPE,
@@ -99,7 +99,7 @@ class Sbom(unittest.TestCase):
             self.skipTest(why)
         text = self.document()
         self.assertEqual(self.refused(program, text), "")
-        # it does look: an element that nothing defines, a date that is none
+        # the validator finds faults: an element that is not defined, an invalid date
         self.assertIn("SPDXRef-nowhere", self.refused(program, text.replace(
             '"relatedSpdxElement": "SPDXRef-Package-cudart', '"relatedSpdxElement": "SPDXRef-nowhere')))
         self.assertIn("2026", self.refused(program, text.replace("2026-11-26T", "2026-11-26 ")))

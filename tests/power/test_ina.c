@@ -222,7 +222,8 @@ static void a_label_is_missing(void **state)
 }
 
 /*
- * A sum with a missing part is wrong, so one bad file is an error. The sentence has its name and its content.
+ * One bad file is an error, because a sum without one part is wrong. The error sentence has the file's name and
+ * content.
  */
 static void values_that_cannot_be(void **state)
 {

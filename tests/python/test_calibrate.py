@@ -507,7 +507,7 @@ class Live(Case):
         d = self.feed("calibrate", "-s", "output.planes=pair", *raw)
         frames = d.ring()
         p = self.start(d, "--save", self.top + "/saved", "--page", self.top + "/page.html")
-        # a rendered set is finite: a missing view never comes
+        # the set of rendered views is finite: a view that the program missed does not come again
         until(lambda: p.poll() is not None or len(os.listdir(self.top + "/saved")) >= 2 * 10
               if os.path.exists(self.top + "/saved") else False, LONG, "views")
         with open(self.top + "/page.html", encoding="utf-8") as f:

@@ -1,6 +1,6 @@
 /*
- * Replaces the status socket's server and the service manager: requests pages, sends requests as the server's
- * thread would, and receives the messages for systemd.
+ * Replaces the status socket's server and the service manager: asks the daemon for pages, passes on requests
+ * that change settings as the server's thread would, and receives the messages for systemd.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -86,7 +86,8 @@ struct world {
 	uint64_t published, pinged_published, overload_before, main_saw[2]; /* counters of this life */
 	/* number of the first pair that a camera can deliver since the last one was closed */
 	uint64_t next_pair;
-	uint64_t returns_with; /* the same since no_camera was reported */
+	/* number of the first pair that a camera can deliver after no_camera was reported */
+	uint64_t returns_with;
 	uint64_t taken_number, put_number;
 	const void *source; /* source of these pair numbers */
 	uint64_t aged;	    /* number of earlier frames with which a life begins */

@@ -1,4 +1,4 @@
-# A reader of tests/soak/run, over libstixel: takes frames for a while, and says which.
+# A reader for tests/soak/run that uses libstixel: takes frames for a while, and prints which ones it got.
 # Usage: reader.py FOLDER_OF_LIBRARY INSTANCE ring|slow|stream|stopped|killed SECONDS
 # SPDX-License-Identifier: Apache-2.0
 import ctypes
@@ -7,9 +7,9 @@ import os
 import sys
 import time
 
-STREAM = 2  # a bit of stixel_open()
+STREAM = 2  # flag of stixel_open()
 EBADMSG = 74
-NUMBER = 32  # of struct stixel_frame_header
+NUMBER = 32  # offset of `number` in struct stixel_frame_header, bytes
 
 folder, instance, kind, seconds = sys.argv[1:]
 lib = ctypes.CDLL(os.path.join(folder, "libstixel.so.1"))
@@ -28,7 +28,7 @@ said = {"first": 0, "last": 0, "frames": 0, "lost": 0, "back": 0, "damaged": 0}
 end = time.monotonic() + float(seconds)
 while time.monotonic() < end:
     r = lib.stixel_wait(reader, 100)
-    # a publisher that is faster than this loop would keep it for ever
+    # check the time here, too: a publisher that is faster than this loop would never let it end
     while r > 0 and time.monotonic() < end:
         r = lib.stixel_next(reader, ctypes.byref(frame), ctypes.byref(lost))
         if r <= 0:

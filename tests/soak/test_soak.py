@@ -1,4 +1,4 @@
-# A short soak passes, and one of a daemon that leaks does not.
+# Tests tests/soak/run: a short soak passes, and a soak of a daemon that leaks fails.
 # SPDX-License-Identifier: Apache-2.0
 import collections
 import contextlib

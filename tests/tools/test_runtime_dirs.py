@@ -1,6 +1,6 @@
-# Tests that every program finds an instance in each of its places, and that of two instances with one name all programs
-# take the same one: stixelctl (status, metrics, top, doctor), stixel-web, libstixel and with it the Python module. The
-# sockets are fakes that only answer.
+# Tests that every program finds an instance in each of the runtime directories. If two instances have one name, all
+# programs take the same one. The programs are stixelctl (status, metrics, top, doctor), stixel-web, and libstixel with
+# the Python module. The sockets are fakes that only answer.
 #
 # SPDX-License-Identifier: Apache-2.0
 import http.client

@@ -1,5 +1,5 @@
 /*
- * Requests, an order, and a reader of frames.
+ * Requests to the status socket, one of which changes settings, and a reader of frames.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

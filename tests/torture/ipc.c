@@ -93,7 +93,7 @@ static int live_ring_of_a_group(void)
 	return live_ring_of(&p);
 }
 
-/* Creates a ring while an earlier ring still has the name, and an unfinished one is left over. */
+/* Creates a ring while a stale ring still has the name, and an unfinished ring is left over. */
 static int live_ring_after_another(void)
 {
 	const struct sx_ring_params p = help_params(dir, EPOCH);
@@ -228,7 +228,7 @@ static int live_stream_of_a_group(void)
 	return e;
 }
 
-/* A listening socket that is passed in, at the place of a dead one. */
+/* Returns a listening socket to pass to the stream. It replaces a dead socket at the same path. */
 static int live_listener(void)
 {
 	struct sx_why why = {""};

@@ -396,11 +396,11 @@ class Browser(unittest.TestCase):
         self.browser.find_element(By.ID, "settings-find").send_keys("island")
         until(lambda: not paths.is_displayed(), what="the search")
         self.assertTrue(self.key("filters.speckle_size")[1].is_displayed())
-        # the browser itself logs a refused order
+        # the browser itself logs a refused change
         self.assertEqual(self.errors(allowed=("422",)), [])
 
     def other(self, body):
-        """Sends an order of another client."""
+        """Changes settings as another client does."""
         code, _, text = self.web.ask(self.path(), "POST", ["X-Stixel-Tune: 1"], body=body)
         self.assertEqual(code, 200, text)
 

@@ -338,13 +338,14 @@ class Orders(Case):
                 ([*self.RIGHT, own, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"], "other sites"),
                 ([*self.RIGHT, own, "Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate"], "other sites")):
             self.refused(403, words, self.path, "POST", headers, body=body)
-        # a DNS name that was pointed here, and the browser's preflight request before an order with such a header
+        # a DNS name that was pointed at this server, and the preflight request of a browser before a request with such
+        # a header
         self.refused(403, "--host", self.path, "POST", [*self.RIGHT, evil], host="evil.example", body=body)
         ask = [evil, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: x-stixel-tune"]
         headers = self.refused(405, "only GET", self.path, "OPTIONS", ask)
         self.assertEqual([h for h in headers if h.startswith("access-control")], [])
         self.assertEqual(self.value("road.top"), "30")
-        # the page itself: by each of its names, and behind a proxy that gives it another name
+        # requests of the page itself are accepted: under each name of the server, also the name that a proxy gives it
         for host, more in (("127.0.0.1:%d" % port, [own]), ("robot.local", ["Origin: http://Robot.local"]),
                            ("localhost", ["Origin: https://robot.example", "Sec-Fetch-Site: same-origin"])):
             self.assertEqual(self.order(b"road.top=30", *self.RIGHT, *more, host=host),

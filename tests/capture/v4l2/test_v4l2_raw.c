@@ -144,7 +144,7 @@ static void fill_played(const struct played *p, int number, uint32_t missing)
 	free(data);
 }
 
-/* Interleaved bytes are the luminance of a YUYV image. */
+/* Checks the grey values of a YUYV image: its luminance is every second byte, and these are the samples of c. */
 static bool shows_luminance(const struct sx_image *img, const struct raw_case *c)
 {
 	struct sx_image grey;

@@ -1,5 +1,6 @@
 /*
- * Tests corrections of rigs. Rows move as they should, and the rig of a rectified pair moves nothing.
+ * Tests row corrections of rigs: image rows move by the correction, and the identity rig of a rectified pair
+ * moves no pixel.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

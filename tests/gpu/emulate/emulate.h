@@ -6,7 +6,7 @@
  *                    in kHz, bus in bits: properties.cc
  * SX_EMULATE_FAIL    "cudaMalloc:7" fails the seventh call since the reset, "kernel:3" the third kernel
  *                    on the device ("copy", "set", "host" as well), "any:5" the fifth of any name;
- *                    "...:7+" that one and all later ones;
+ *                    "...:7+" the seventh and all later ones;
  *                    "...:7=719" with that error code; "kernel:3=hang" never ends, "kernel:3=skip" is not
  *                    run, without an error. Several entries are separated by commas.
  * Each variable is read when it is used, so that a test may set it at any time.

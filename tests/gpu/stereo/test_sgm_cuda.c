@@ -65,7 +65,8 @@ static void test_penalties(void **state)
 }
 
 /*
- * From an edge at every level to no edge at all. P1 near P2, so that P2 cannot fall. Rings of 4 and 8 pixels.
+ * Checks p2_edge from 1, at which every difference of grey levels is an edge, to 255, at which none is. In two
+ * cases P1 is near P2, so that P2 cannot fall. The ring buffers hold 4 or 8 pixels.
  */
 static void test_edges(void **state)
 {

@@ -1,6 +1,6 @@
 /*
- * Tests scans of synthetic frames whose road is not a level plane, or whose camera leans. Also tests the
- * angle functions that replace libm.
+ * Tests scans of synthetic frames whose road is not a level plane, or whose camera has pitch or roll. Also
+ * tests the angle functions that replace libm.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,7 +26,7 @@ static void vehicle(const struct stixel_frame_header *h, double x, double y, dou
 	out[2] = -cos(a) * sin(r) * p[0] - cos(a) * cos(r) * p[1] - sin(a) * p[2] + h->height_m;
 }
 
-/* Sets a plane before a camera that looks down and leans: slope, offset and cross follow from its angles. */
+/* Sets the road plane before a camera with pitch and roll: slope, offset and cross slope follow from both. */
 static void set_rolled_plane(struct convert_case *c, double pitch, double roll)
 {
 	struct stixel_frame_header *h = &c->header;

@@ -202,7 +202,7 @@ static void what_we_work_for_stays(void **state)
 	come(2, 20, 6 * S);
 	assert_int_equal(admit(3, 30), 1);
 	assert_false(was_let_go(0));
-	/* each user holds one place, because the held connection does not count */
+	/* each user holds one slot, because the held connection does not count */
 	assert_true(was_let_go(2));
 }
 
@@ -212,11 +212,11 @@ static void a_storm_keeps_itself_out(void **state)
 		come(i, 10, 0);
 	assert_int_equal(admit(3, 10), 0);
 	assert_null(slot_of(3));
-	/* older than a storm's connections are: the process may replace this one */
+	/* older than the connections of a process that opens many at once: this connection may be replaced */
 	slot_of(1)->since_ns -= S;
 	assert_int_equal(admit(3, 10), 1);
 	assert_true(was_let_go(1));
-	/* another process of the same user: the storm does not take its place */
+	/* another process of the same user gets a slot in spite of the many connections of the first one */
 	assert_int_equal(admit(4, 11), 1);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Tests the status socket through real requests: pages, requests, the right to send requests, and refused
- * requests.
+ * Tests the status socket through real HTTP requests: pages, requests that change something, the right to
+ * send these, and refused requests.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -213,8 +213,8 @@ static void strangers_may_not_request(void **state)
 }
 
 /*
- * Other clients are served in spite of clients that send nothing, clients that leave at once, and more
- * clients than there are places.
+ * Other clients are served even if some clients send nothing, some leave at once, and there are more clients
+ * than connection slots.
  */
 static void crowds_do_not_shut_others_out(void **state)
 {

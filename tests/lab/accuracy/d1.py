@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""D1 of disparity maps, as KITTI 2015 defines it: d1.py MAP TRUTH [MAP TRUTH]...
+"""Computes D1 of disparity maps as KITTI 2015 defines it: d1.py MAP TRUTH [MAP TRUTH]...
 
-A map is a 16-bit grey PNG, disparity * 256, 0 = none, or a stixels.csv, which is painted back first; the truth is a
-PNG.
-One line a pair and the mean of all:
+A map is a 16-bit grey PNG (disparity * 256, 0 = none), or a stixels.csv, from which a map is painted first. The truth
+is a PNG. Prints one line for each pair, and the mean of all pairs:
   filled   share of wrong pixels after holes are filled as KITTI's development kit does
   all      the same without filling: a hole is wrong
   given    share of wrong pixels among those that the map gives

@@ -53,8 +53,8 @@ struct twin_block {
 };
 
 /*
- * Arguments of a load. bytes: size of memory, a power of two. told, blocks: host memory that the device can
- * access; a value other than 0 in told stops the load. stop: a word of device memory, 0 at the start.
+ * Arguments of a load. bytes: size of memory, a power of two. `told`, blocks: host memory that the device can
+ * access; a value other than 0 in `told` stops the load. stop: a word of device memory, 0 at the start.
  * limit_ns: longest time that a block runs.
  */
 struct twin_work {

@@ -27,9 +27,10 @@ struct twin_load_told {
 
 /*
  * The load on the rest of the device. sms: multiprocessors of the rest. kept_bytes: cache that is set aside
- * and held while a load runs; 0: the device permits none. far_bytes: memory of TWIN_PAGES. told, block,
- * keeper: pinned memory, and *_device its addresses on the device. told[0] ends the load, told[1] the
- * keepers. word: two pairs of words in device memory, used as twin_work.stop.
+ * and held while a load runs; 0: the device permits none. far_bytes: memory of TWIN_PAGES. `told`, block,
+ * keeper: pinned memory. given_device, block_device, keeper_device: its addresses on the device. A value
+ * other than 0 in element 0 of `told` ends the load, in element 1 the keepers. word: two pairs of words in
+ * device memory, used as twin_work.stop.
  */
 struct twin_load {
 	struct sx_green *rest;

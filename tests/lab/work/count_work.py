@@ -1,28 +1,29 @@
 #!/usr/bin/env python3
-"""Makes predict/work_table.c: the work of each stage of the CUDA engine, for predictions of boards.
+"""Makes predict/work_table.c: the work of each stage of the CUDA engine, from which times on boards are predicted.
 
 Usage: count_work.py counts FILE...            tests/lab/work/counts.csv from Nsight Compute's CSV
        count_work.py sass OBJECT...            tests/lab/work/sass.csv from compiled kernels
        count_work.py slices STIXEL-BENCH       tests/lab/work/slices.csv: measures slices of a GPU
        count_work.py table [--check]           predict/work_table.c from the three; --check: compares
 
-All but the last print what belongs into the file that they name. How the three came about, on an H200:
+The first three commands print the content of the named file. The three files were made on an H200 like this:
 
 counts: one run for each size and way to keep path costs (stored, checkpoint), such as
     ncu --csv --metrics smsp__inst_executed.sum,dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum \\
         stixel-bench -s engine.backend=cuda -s engine.volume=stored -s engine.contexts=1 -s stereo.disparities=128 \\
         --size 2048x1024 --frames 1 --warm-up 1 --json > ncu_2048x1024_stored.csv
-    The program's own JSON line stays in the file and tells size, disparities and the way. Frames of nothing (the black
-    one that warms up a context) are left out; the others are averaged.
+    The JSON line of stixel-bench stays in the file: it has the size, the disparities and the way. The black frame that
+    warms up a context is left out. The other frames are averaged.
 sass: objects of all kernels with code for 75, 87, 90 and 110:
     nvcc -O3 (the other arguments of gpu/meson.build) -gencode arch=compute_75,code=sm_75 ... -c gpu/stereo/sgm.cu
-slices: needs CUDA 12.5. A driver gives multiprocessors by eights (sm_90): those that it gave are written, not asked.
-    CLOCK_HZ below is the clock meanwhile (nvidia-smi --query-gpu=clocks.sm): no error of the fit shows a wrong one.
+slices: needs CUDA 12.5. The driver grants multiprocessors in multiples of eight (sm_90): the file has the granted
+    number. CLOCK_HZ below is the clock during the measurement (nvidia-smi --query-gpu=clocks.sm). The errors of the fit
+    do not reveal a wrong CLOCK_HZ.
 
-The fit. A stage takes sqrt(issue^2 + floor^2), or what its bytes take, whichever is longer. issue: warp instructions /
-(4 a clock and multiprocessor) / efficiency; floor: cycles of what is walked one after the other, by rows, columns or
-constant. Efficiency and floor are the two that fit the measured slices best (least squares of the ratio's logarithm).
-How far it is off is told with the size in question left out, of counts and times, where others remain.
+The fit: a stage takes sqrt(issue^2 + floor^2), or the time of its bytes, whichever is longer. issue: warp instructions
+/ (4 per clock and multiprocessor) / efficiency. floor: cycles of sequential work, proportional to rows or columns, or
+constant. Efficiency and floor are the values that fit the measured slices best (least squares of the ratio's
+logarithm). The error for a size is computed by a fit without the counts and times of this size, if other sizes remain.
 SPDX-License-Identifier: Apache-2.0
 """
 import csv

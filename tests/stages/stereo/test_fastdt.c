@@ -228,7 +228,7 @@ static void check_definition(const struct sx_stereo_params *p, int width, int he
 		load_costs(&q, d);
 		run_plane(&q, false);
 		for (int i = 0; i < n; i++) {
-			/* R exactly; the product is computed by division of whole numbers */
+			/* r is R exactly; the product with it is computed in whole numbers */
 			int64_t r = INT64_C(65535) * 65536 / gain[i], s = (q.plane[i] - least[i]) * r / 65536;
 
 			assert_true(q.plane[i] >= least[i]);

@@ -145,7 +145,7 @@ class Endurance(Folder):
         self.assertIn("ended early by a signal: 1000.0 s were asked for", out)
         self.assertIn("passed: ", out)
 
-        # the daemon logs each order: more lines than allowed per second
+        # the daemon logs each reload: more lines than allowed per second
         def reload():
             for _ in range(20):
                 d.process.send_signal(signal.SIGHUP)

@@ -107,7 +107,7 @@ static void white(void **state)
 	assert_finds(&f, SX_PAIR_WHITE, "the right image is white");
 	f.saturated[0] = 1;
 	assert_finds(&f, SX_PAIR_WHITE, "both images are white");
-	f.dark[0] = 1; /* a single sentence is enough */
+	f.dark[0] = 1; /* black and white together give one finding: black */
 	assert_finds(&f, SX_PAIR_BLACK, "the left image is black");
 }
 
