@@ -9,7 +9,7 @@ COMMAND = re.compile(r"(sudo|stixeld|stixelctl|stixel-\w+) ")
 def blocks(path):
     """Returns {number of the step: texts of its blocks in order}. A block is indented by seven columns or more. As in
     Markdown an empty line does not end a block. A block that mixes commands with other lines is an error, because a
-    reader who copies the block gets both."""
+    copy of the block would contain both."""
     steps, at, block = {}, None, []
 
     def end_block():

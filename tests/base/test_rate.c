@@ -81,8 +81,8 @@ static void *rate_add_frames(void *arg)
 }
 
 /*
- * The writer may advance by any number of parts while a reader reads them. The reader sees fewer events,
- * never more and never others.
+ * The writer may advance by any number of parts while a reader reads them. The reader then misses events, but
+ * never sees additional or older ones.
  */
 static void readers_see_whole_parts(void **state)
 {

@@ -214,7 +214,7 @@ class Network(contextlib.ExitStack):
         return subprocess.Popen(["ip", "netns", "exec", PREFIX + name, *words], **more)
 
 
-# ---- what runs in it -----------------------------------------------------------------------------------------------
+# ---- programs in the namespaces ------------------------------------------------------------------------------------
 
 
 class World:

@@ -238,7 +238,7 @@ class Lives(Case):
         reader = self.at(name)
         epoch = reader.next(LONG).epoch
         self.assertEqual(follower.next(LONG).epoch, epoch)
-        # the daemon ends in order, then starts again
+        # the daemon ends without an error, then starts again
         d.stop()
         with self.assertRaises(stixel.Ended) as e:
             for _ in range(200):

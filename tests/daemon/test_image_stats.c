@@ -282,7 +282,7 @@ static void black_images(void **state)
 	assert_says(&w, "both images are black");
 	see(&w, sound(), 8);
 	assert_says(&w, "");
-	black.dark[1] = 0.95; /* and it does not begin at this value */
+	black.dark[1] = 0.95; /* at this value a new problem does not begin */
 	black.dark[0] = 0.97;
 	black.density = 0.8;
 	see(&w, black, 40);
@@ -317,7 +317,7 @@ static void images_that_show_nothing(void **state)
 	struct sx_image_watch w = {0};
 	struct sx_image_stats flat = sound();
 
-	flat.flat[1] = 1; /* something is measured in it */
+	flat.flat[1] = 1; /* flat, but with the usual density of disparities: no problem */
 	see(&w, flat, 50);
 	assert_says(&w, "");
 	flat.empty[1] = 0.995;

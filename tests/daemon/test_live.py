@@ -406,8 +406,8 @@ class Rights(Live):
     def test_who_may(self):
         i = self.fake()
         i.until_published(2)
-        # The permissions are as if the socket were open to all users. A user who may read still needs permission to
-        # change.
+        # The permissions are as if the socket were open to all users. Permission to read does not include permission to
+        # change settings.
         for folder in (i.top, i.run, os.path.dirname(i.status_path)):
             os.chmod(folder, 0o755)
         os.chmod(i.status_path, 0o666)

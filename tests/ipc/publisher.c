@@ -4,7 +4,7 @@
  *
  *	ipc-publisher INSTANCE FRAMES FPS [held]
  *
- * Prints "ready" when a reader can open the ring, publishes FRAMES frames, and ends in order. FPS 0: without
+ * Prints "ready" when a reader can open the ring, publishes FRAMES frames, and ends normally. FPS 0: without
  * a pause. held: waits for a byte on standard input before the first frame, so that a reader can open the
  * ring in time.
  *

@@ -188,7 +188,7 @@ static void report(uint64_t kills)
 }
 
 #ifndef KILL_CONTROL
-/* The next publisher that ends in order removes what the last kill left. */
+/* The next publisher that is not killed removes the files that the last killed one left. */
 static int clean_after(int n)
 {
 	struct sx_ring *ring;

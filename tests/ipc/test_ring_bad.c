@@ -626,7 +626,7 @@ static void an_ordinary_user_can_do_it(void **state)
 	waitpid(pid, &status, 0);
 	assert_int_equal(status, 0);
 	assert_int_equal(help_dir_count(dir), 0);
-	/* In a sticky folder root's object stays root's. A user who may not read it gets -EACCES. */
+	/* In a sticky folder root's object stays root's. A user without permission to read it gets -EACCES. */
 	CHILD(pid, publish_for_ever(5, 1000));
 	while (access(path, F_OK) < 0)
 		usleep(1000);

@@ -440,7 +440,7 @@ static void test_a_length_that_leads_to_the_footer(void **state)
 	make(&pictures, FRAMES, false);
 	memcpy(whole.bytes, memory.bytes, memory.count);
 	whole.count = memory.count;
-	for (int i = 0; i < 2 * FRAMES; i++) { /* of a chunk, and of the record after it */
+	for (int i = 0; i < 2 * FRAMES; i++) { /* the length of each chunk, and of the record after it */
 		const size_t at = i % 2 ? chunk_end[i / 2] : chunk_at[i / 2];
 		uint64_t bytes = whole.count - footer - at - SX_MCAP_HEAD_BYTES;
 

@@ -97,7 +97,7 @@ class Access(unittest.TestCase):
 
     @classmethod
     def read_by(cls, group, *args, uid=READER):
-        """Runs stixelctl as a user with another primary group who is a member of the given group, if any."""
+        """Runs stixelctl as a user that has another primary group and is a member of the given group, if any."""
         return subprocess.run([*cls.as_user(uid, uid, *([group] if group else [])), cls.bin + "/stixelctl", "-i",
                                cls.name,
                                *args], env=cls.env, capture_output=True, text=True, timeout=60)

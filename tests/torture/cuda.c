@@ -75,7 +75,7 @@ __attribute__((constructor)) static void cuda_begin(void)
 	sx_emulate_judged_by(&judge);
 }
 
-/* Checks that a daemon which ends in order holds nothing. A lost device keeps what it held. */
+/* Checks that a daemon which ends normally holds no resources of the device. A lost device keeps them. */
 __attribute__((destructor)) static void cuda_end(void)
 {
 	static const char *const held[] = {"device bytes", "pinned bytes", "registrations held",

@@ -102,12 +102,12 @@ class Result:
 
 
 class Life:
-    """A program from start to end. Options of the phase come from the house."""
+    """One life: a program from start to end. house.py supplies the options of the phase."""
     codes = {0, 70, 71, 73}  # 71: no memory for the program's own arguments
     phase = None
     goes_on = False  # repeats the same calls
     kinds = None  # kinds of calls that fail in this life; None: all kinds
-    at = None  # of a planted fault: name of the call that shows it
+    at = None  # for a planted fault: name of the call that must fail to show it
     modules = ()  # modules that the program loads, and whose calls fail
 
     def __init__(self, name, house, program):

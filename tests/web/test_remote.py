@@ -134,8 +134,8 @@ class Locked(unittest.TestCase):
             guesses = [pool.submit(self.asked, "/", "anna:guess", web) for _ in range(20)]
             time.sleep(0.3)
             web.source = None
-            self.assertEqual(web.ask("/")[0], 200)  # a user who is logged in
-            self.assertEqual(self.asked("/", "carl:" + "z" * 60, web)[0], 200)  # and a user who logs in now
+            self.assertEqual(web.ask("/")[0], 200)  # a user with a login that was accepted before
+            self.assertEqual(self.asked("/", "carl:" + "z" * 60, web)[0], 200)  # and a user that logs in now
             if IDLE:
                 self.assertLess(time.monotonic() - began, 0.95)
             self.assertEqual({g.result()[0] for g in guesses}, {401})
@@ -149,7 +149,7 @@ class Locked(unittest.TestCase):
         self.assertEqual(web.end(), 0)
 
     def test_guessing_from_many_addresses(self):
-        """A user who is not logged in yet can log in while guessing clients use all possible connections."""
+        """A user without an accepted login can log in while guessing clients use all possible connections."""
         web = self.start()
         stop = threading.Event()
 

@@ -122,7 +122,7 @@ class Frames(Case):
         self.assertIsNotNone(follow.latest(0) or self.next(follow))
         until(lambda: self.next(follow).number > second.number + 10, what="frames again")
         self.assertEqual((follow.status().restarts, follow.status().publisher), (1, stixel.Publisher.ALIVE))
-        # the daemon ends in order, and the next ring has the same name
+        # the daemon ends without an error, and the next ring has the same name
         once = self.opened(web)
         self.daemon.kill(signal.SIGTERM)
         with self.assertRaises(stixel.Ended) as caught:

@@ -32,7 +32,7 @@ static void test_checkpoints(void **state)
 		{128, 2, 135, 34, 0, 0, 0, 0, SX_OUT_OF_VIEW_ZERO},
 		{128, 4, 47, 39, 0, 30, 0, 0, SX_OUT_OF_VIEW_ZERO},
 		{128, 2, 47, 32, 3, 9, 0, 0, SX_OUT_OF_VIEW_ZERO},
-		/* sums that do not fit the narrow form; 254 */
+		/* sums above 254, which do not fit the narrow form */
 		{128, 4, 134, 35, 0, 0, 96, 96, SX_OUT_OF_VIEW_ZERO},
 		{128, 4, 40, 37, 0, 12, 96, 96, SX_OUT_OF_VIEW_MAX},
 		{64, 4, 97, 43, -3, 0, 96, 20, SX_OUT_OF_VIEW_MAX},

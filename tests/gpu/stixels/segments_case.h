@@ -9,7 +9,7 @@
 #include "gpu/stages_cuda.h"
 #include "tests/gpu/on_device.h"
 
-#define SEGMENTS_CASE_NUMBER 77 /* number of the frame in the road */
+#define SEGMENTS_CASE_NUMBER 77 /* frame number that the road contains */
 
 /* Creates a road in device memory. height: number of ground rows of the road. */
 struct sx_cuda_road *segments_case_road(struct on_device *x, const struct sx_road *road, int height);

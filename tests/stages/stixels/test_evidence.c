@@ -198,8 +198,8 @@ static void sky_turns_twice(void **state)
 }
 
 /*
- * Row v has ground of -12 v sixteenths of a pixel, a metre is 3 px of disparity at 1 px, so that sky lies at
- * most as near as that: what was matched nearer would stand lower than 4 m.
+ * The camera stands 2 m above the road. In row v the road has a disparity of -12 v / 16 px. A match at
+ * disparity d is 2 m (1 + 12 v / (16 d)) above the road: at least 4 m, as sky must be, if d <= 12 v / 16 px.
  */
 static void low_walls_are_no_sky(void **state)
 {

@@ -7,7 +7,7 @@
  * The publication time is CAPTURE_MS after the capture time. Then DELAY_MS pass, or LONG_MS in every EVERY-th
  * frame.
  * Prints "ready" when a reader can open the ring. Then it waits for a line on stdin, publishes, waits for
- * another line, and ends in order.
+ * another line, and ends normally.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
