@@ -263,8 +263,8 @@ static void readers_see_whole_parts(void **state)
 		struct sx_summary sum;
 
 		/*
-		 * the writer may advance by any number of parts meanwhile: the reader sees fewer frames,
-		 * never more and never others
+		 * the writer may advance by any number of parts meanwhile: the reader then misses frames, but
+		 * never sees additional or older ones
 		 */
 		sx_windows_read(&s->windows, SX_WINDOW_1S, now, &sum);
 		assert_true(sum.n <= 750 + 1);

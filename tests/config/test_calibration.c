@@ -355,7 +355,7 @@ static void contradictions(void **state)
 		"the path, or make or mount what is missing\n");
 }
 
-/* Any bytes give sentences, or numbers in range. The sanitizers watch. */
+/* Reads files with random changes. Each gives an error sentence, or numbers in range. */
 static void garbage(void **state)
 {
 	static const char *const seeds[] = {

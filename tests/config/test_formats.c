@@ -690,7 +690,7 @@ static void files(void **state)
 	}
 }
 
-/* Any bytes give sentences, or numbers in range. The sanitizers watch. */
+/* Reads files with random changes. Each gives an error sentence, or numbers in range. */
 static void garbage(void **state)
 {
 	static const char *const seeds[] = {

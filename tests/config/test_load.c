@@ -68,7 +68,7 @@ static void later_files_win(void **state)
 	fixture_text("cam.conf", SOURCE "[stereo]\np1 = 1\np2 = 100\n[stixels]\nwidth = 7\n");
 	fixture_text("cam.conf.d/b.conf", "[stereo]\np1 = 3\nuniqueness = 90\n");
 	fixture_text("cam.conf.d/a.conf", "[stereo]\np1 = 2\nuniqueness = 80\n");
-	/* read before a.conf: byte order */
+	/* read before a.conf, because names are sorted by their bytes */
 	fixture_text("cam.conf.d/Z.conf", "[stereo]\nuniqueness = 70\n[stixels]\nwidth = 9\n");
 	fixture_text("cam.conf.d/c.conf~", "[nonsense]\n");
 	fixture_text("cam.conf.d/.hidden.conf", "[nonsense]\n");
@@ -464,7 +464,7 @@ static void files_that_cannot_be_read(void **state)
 	assert_non_null(strstr(said, "...: the file's name is too long, allowed are 509 bytes"));
 }
 
-/* Any bytes give sentences or settings, and nothing else. The sanitizers watch. */
+/* Loads files with random changes. Each gives error sentences, or settings. */
 static void garbage(void **state)
 {
 	static const char seed[] = "[source]\n"

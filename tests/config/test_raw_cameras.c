@@ -607,7 +607,7 @@ static void other_principal_point(void **state)
 {
 	assert_int_equal(read_text("calib", IDEAL IDEAL_R P_OFFSET Q_OFFSET("-100")), 0);
 	assert_true(c.rectify && c.cx == 318 && c.rig.cx == 318 && fabs(c.baseline_m - 0.1) < 1e-12);
-	/* images that are rectified already are moved */
+	/* rectified images with different principal points are moved to that of P1 */
 	assert_int_equal(
 		read_text("calib",
 			  "%YAML:1.0\n---\nimage_width: 640\nimage_height: 480\n"
@@ -615,7 +615,7 @@ static void other_principal_point(void **state)
 			  "D1: [0, 0, 0, 0, 0]\nD2: [0, 0, 0, 0, 0]\n" IDEAL_R P_OFFSET),
 		0);
 	assert_true(c.rectify && c.rig.raw[1].cx == 308 && c.rig.cx == 318);
-	/* Q alone says so as well */
+	/* a file with Q alone has the same two principal points */
 	assert_int_equal(read_text("calib", IDEAL IDEAL_R Q_OFFSET("-100")), 0);
 	assert_true(c.rectify && c.rig.cx == 318);
 	refused(read_text("calib", IDEAL IDEAL_R P_OFFSET Q_OFFSET("0")),
@@ -713,7 +713,7 @@ static void cut_short(void **state)
 	cut("extrinsics.yml");
 }
 
-/* Changes any bytes within the file. The result is a sentence, or a valid rig. The sanitizers watch. */
+/* Changes any bytes within the file. Each file gives an error sentence, or a valid rig. */
 static void garbage(void **state)
 {
 	static const char *const seeds[] = {OPENCV, FISHEYE, KALIBR, "extrinsics.yml"};

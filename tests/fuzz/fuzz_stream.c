@@ -29,8 +29,9 @@ const unsigned fails_kinds = 1u << FAILS_MEMORY | 1u << FAILS_SYSTEM | 1u << FAI
 enum { CLIENTS = 4, PLACES = 3, STEPS_MOST = 40, PACKET_MOST = 4096, FRAME_ROOM = 8192 };
 
 /*
- * Unusual conditions: frames larger than packets, or packets of the maximum size; clients that do not read
- * for a long time; ticks of the timer; the library's connection beside a ring.
+ * Unusual conditions. SMALL: frames are larger than packets. LARGE: packets have the maximum size. STALL:
+ * clients do not read for a long time. TICKS: the timer fires. BELL: the library's connection is the bell of a
+ * ring.
  */
 enum { SMALL = 1, LARGE = 2, STALL = 4, TICKS = 8, BELL = 16 };
 #define STALL_NS (20 * SX_NS_PER_S)

@@ -91,7 +91,7 @@ class Arguments(Configured):
             return next(line for line in f if "COMMAND = " in line and "stixel_dp.cu" in line).split()
 
     def test_what_options_change(self):
-        """-lineinfo shows lines of sources in profilers. Every driver of the release reads the compression."""
+        """Checks -lineinfo, which lets profilers show source lines, and a compression that each driver of the release reads."""
         usual = self.arguments()
         self.assertNotIn("-ccbin", usual)
         self.assertNotIn("-lineinfo", usual)

@@ -240,7 +240,7 @@ static unsigned memory_choose(const struct thread *t, const struct location *l, 
 		if (l->mo[i] >= t->from && !(change && m->pinned && !(unlike && m->value != *unlike)))
 			readable[count++] = l->mo[i];
 	}
-	if (!count) /* others have already changed all new messages that a compare-and-exchange may change */
+	if (!count) /* read-modify-writes of other threads have already read all messages that this one may read */
 		explore_prune();
 	return readable[l->filler ? 0 : explore_choose(count)];
 }

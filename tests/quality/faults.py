@@ -1,33 +1,34 @@
 #!/usr/bin/env python3
-"""Measures what readers learn when cameras fail: faults are planted into pairs (camera_faults.py), stixeld reads
-them as image files, and its frames are read as users read them.
+"""Measures what readers get when cameras fail. Plants faults into pairs (camera_faults.py), lets stixeld read them as
+image files, and reads its frames as users do.
 
 Usage: tests/quality/faults.py BUILD [-s KEY=VALUE]... [--only TEXT]... [--jobs N] [PATH]...
 
-BUILD: a build folder. PATH: pairs as source.path takes them, with a calib.txt in their folder; of several pairs the
-first is what stands still, and the others move on. Without one: two synthetic streets. --only: faults whose name begins
-with TEXT. STIXEL_LIBRARY and PYTHONPATH choose another library and module than those of BUILD and of this source.
+BUILD: a build folder. PATH: pairs in the form of source.path, with a calib.txt in their folder. If a PATH has several
+pairs, the first one is the standing street, and all of them are the drive. Without PATH: two synthetic streets. --only:
+only faults whose name begins with TEXT. STIXEL_LIBRARY and PYTHONPATH select another library and module than those of
+BUILD and of this source.
 
-Prints a Markdown table with a line for each fault, sums over the pairs. The first three are of the last frame of a
-fault, the other counts of the worst one:
+Prints a Markdown table with a line for each fault. Counts are sums over the pairs. The first three are those of the
+last frame of a fault, the other ones those of its worst frame:
   free, unseen, obstacle    rays of scan()
-  blind     rays that are free (+inf), where so much of the road that they cross is lost in one image or both, or lies
-            outside of the right image, that a thing of 0.3 m could hide there
-  early     other free rays that begin (Scan.begins; before there was that, range_min) nearer than where the ground that
-            they cross comes into view
-  space     columns of free_space() that go on over such a gap
+  blind     free rays (+inf) that cross a gap: a part of the road that is lost in one image or in both, or that lies
+            outside of the right image, and that is large enough to hide a thing of 0.3 m
+  early     other free rays that begin (Scan.begins; in older versions range_min) before the distance at which the
+            ground that they cross comes into view
+  space     columns of free_space() that continue beyond such a gap
   ground    points of ground_points() in such a gap
-  lost      obstacles within 40 m, 0.5 m high and more, that the fault leaves alone (they, and the road before them) and
-            that scan() no longer has within 8 px and 1.3 times their distance; those of which half is left, if they are
-            free or farther
-  of        obstacles that were looked at
-  shut      rays that were free, and are unseen now although their ground is left from some row on up to its end
-  among     such rays that were looked at
-  walls     rays with an obstacle within 40 m that is nearer than 0.7 times what is there
-  state     of the daemon at the end, or its reason
-Fails where one is over its limit: blind, early, space, ground 0; lost 1 %, shut 10 % of what was looked at; walls 10 %
-of the rays where a lens is covered or all beyond lamps is black; and where images that are covered, white, frozen or
-the same are not degraded, or a ray is free when they are.
+  lost      obstacles within 40 m, at least 0.5 m high, that scan() no longer has within 8 px and 1.3 times their
+            distance, although the fault does not touch them or the road before them. An obstacle of which half is left
+            counts as lost if its ray is free or ends farther away.
+  of        number of obstacles that were compared
+  shut      rays that were free and are unseen now, although their ground is left from some row up to its end
+  among     number of such rays that were compared
+  walls     rays with an obstacle within 40 m that is nearer than 0.7 times the distance of the real thing
+  state     state of the daemon at the end, or its reason
+Fails if a count is over its limit: blind, early, space, ground: 0; lost: 1 %, shut: 10 % of what was compared; walls:
+10 % of the rays if a lens is covered, or if all is black beyond the headlights. Also fails if images that are covered,
+white, frozen or equal do not degrade the state, or if a ray is free while they do.
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse

@@ -78,7 +78,8 @@ static void a_fault_is_an_error(void **state)
 	assert_null(r);
 	broken_open = false;
 	assert_int_equal(stixel_recording_open(&r, any_fd(), "x", NULL, 0), 0);
-	for (int i = 0; i < 2; i++) /* much work: the caller may handle signals */
+	/* after much work a call returns, so that the caller can handle signals */
+	for (int i = 0; i < 2; i++)
 		assert_int_equal(stixel_recording_next(r, &record, sizeof(record)), -EAGAIN);
 	assert_int_equal(stixel_recording_next(r, &record, sizeof(record)), -ENOTRECOVERABLE);
 	assert_int_equal(steps, 3);

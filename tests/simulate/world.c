@@ -319,7 +319,7 @@ static void end_phase(void)
 		plug_all(sim_once_in(4));
 }
 
-/* True in calm years, in which checks are rare. In other phases they run all the time. */
+/* True in a calm phase of a history of --lasting. Checks are rare then. In other phases they run all the time. */
 static bool is_still(void)
 {
 	return sim->lasting && world->phase_kind == CALM && sim->now - world->at.phase > 30 * SIM_S;

@@ -155,7 +155,7 @@ class Access(unittest.TestCase):
                                         capture_output=True, timeout=60).returncode, 0)
 
     def test_services_of_the_network_only_read(self):
-        """Runs as the units start their users, with all groups that sysusers.d gives them."""
+        """Runs programs as the users of the units, with all groups that sysusers.d gives them."""
         if not self.known:
             self.skipTest("/etc/group cannot be another here")
         for name in ("stixel-web", "stixel-bridge"):

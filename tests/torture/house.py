@@ -98,7 +98,7 @@ class House:
                 r = self.tool(*arguments)
                 if r.returncode:
                     raise SystemExit("%s: %s" % (arguments, r.stderr))
-            self.exported = os.path.getsize(out)  # times in the export differ
+            self.exported = os.path.getsize(out)  # only the size is compared, because times in the export differ
         return path
 
     def pictures(self):

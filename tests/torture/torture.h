@@ -50,7 +50,7 @@ enum torture_kind {
 int torture_call(enum torture_kind kind, const char *name, const int *errors, const void *caller);
 /* Replaces TORTURE for a program that tests itself. Counts begin again. Aborts if the kind does not exist. */
 void torture_order(const char *text);
-/* True if the Nth call of the kind was made since the order. */
+/* True if the Nth call of the kind was made since counting began. */
 bool torture_reached(void);
 /* Starts counting calls, until torture_disarm(). */
 void torture_arm(void);

@@ -378,7 +378,7 @@ class Browser(unittest.TestCase):
         until(lambda: field.get_attribute("value") == "4" and self.value("stixels.width") == "4", what="the default")
         self.browser.find_element(By.ID, "settings-back").click()
         until(lambda: self.value("filters.median") == "no", what="the configuration")
-        # a constant of a model is shown where it was set, once
+        # a constant of [model] is shown only after it was set, and only once
         count = "return document.querySelectorAll('[id^=\"set-\"][id$=\".p_order\"]').length"
         self.assertEqual(self.browser.execute_script(count), 0)
         self.other(b"stixels.p_order=0.3")

@@ -517,7 +517,7 @@ static void test_bad_options(void **state)
 	assert_int_equal(stixel_scan(&s.c.frame, &s.o, sizeof(s.o), NULL), 1);
 }
 
-/* If a camera has absurd numbers, stixel_scan() accepts the default options, or there are none. */
+/* For a camera with absurd numbers, either there are no default options, or stixel_scan() accepts them. */
 static void test_options_of_any_camera(void **state)
 {
 	static const struct {

@@ -3,23 +3,24 @@
 
 Usage: tests/lab/accuracy/lidar.py STIXEL_PROCESS TRAINING [-s KEY=VALUE]... [--names FILE] [--white FILE] [-v]
 
-TRAINING: the folder with image_2, image_3, disp_noc_0 and calib_cam_to_cam. --names: a file with one name a line, such
-as 000001_10, of the pairs to take; otherwise all. --white: another one, of pairs whose white area at the upper edge
-was looked at and is nothing but sky. -v: a line for every pair.
+TRAINING: the folder with image_2, image_3, disp_noc_0 and calib_cam_to_cam. --names: a file with the names of the
+pairs to use, one per line, such as 000001_10; default: all pairs. --white: a file with the names of pairs whose white
+area at the upper edge is only sky, as a person has checked. -v: prints a line for every pair.
 
-The true road is the plane that most lidar points in the camera's own corridor (4 m to each side, up to 40 m ahead) lie
-within 6 cm of: RANSAC, then least squares. A point is upright where another one, at most 2 columns beside it and at
-nearly its distance, lies 0.25 to 1 m above or below. Ground: within 0.15 m of the road, and not the foot of something
-upright over 0.4 m. Obstacle: upright, 0.4 to 3 m above the road. Both within 60 m. Mean over pairs, percent:
+The true road is the plane with most lidar points within 6 cm, among the points in the camera's corridor (4 m to each
+side, up to 40 m ahead). It is found by RANSAC, then by least squares. A point is upright if another point lies 0.25 to
+1 m above or below it, at most 2 columns beside it and at nearly the same distance. Ground: points within 0.15 m of the
+road that are not the foot of an upright thing higher than 0.4 m. Obstacle: upright points 0.4 to 3 m above the road.
+Both within 60 m. Prints means over the pairs, percent:
   false   ground in object stixels
   missed  obstacle in ground, sky or unknown
   dist    obstacle in objects whose disparity is off by more than 3 px and 5 %
   near    columns whose first obstacle is nearer than 0.7 times the true one, where the truth is mostly ground
   far     columns whose first obstacle is farther than 1.43 times the true one
   edge    columns 0 to 7 below the horizon in objects: nothing can be matched there
-Of the pairs of --white, from the picture, since lidar does not see the sky:
-  white   white (250 and more), joined to the upper edge, above the horizon, in objects nearer than 60 m
-  things  what stands before it: darker than 128, above the horizon, at most 8 px from it, in sky
+For the pairs of --white, the truth about the sky comes from the picture, because lidar does not see the sky:
+  white   white sky (250 and more, joined to the upper edge, above the horizon) in objects nearer than 60 m
+  things  things in front of the white sky (darker than 128, above the horizon, at most 8 px from it) in sky stixels
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse

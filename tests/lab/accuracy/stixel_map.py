@@ -1,8 +1,8 @@
-"""Paints the disparity map that stixels represent: all that a reader of the list can know of the picture.
+"""Paints the disparity map that stixels represent: everything that a reader of the list can know about the picture.
 
-Rows of numbers as in a disparity PNG, disparity * 256, 0 = none. An object has its disparity, ground has its line.
-Sky has 1/256 px, because its 0 px is a claim, too. Unknown stixels and the columns that remain at the right border
-have none.
+The map has rows of numbers as in a disparity PNG: disparity * 256, 0 = none. An object has its disparity, ground has
+its line. Sky has 1/256 px, because 0 px is the measured value of sky, but 0 means none here. Unknown stixels and the
+columns that remain at the right border have none.
 """
 # SPDX-License-Identifier: Apache-2.0
 import csv

@@ -299,7 +299,7 @@ static void variants_agree(void **state)
 			same += (best[0] == best[1]) + (best[0] == best[2]);
 		}
 	}
-	/* errors of half a unit per step, of sums of thousands that are scaled to 65535 here */
+	/* each step rounds by up to half a unit, in sums of some thousands that are scaled to 65535 here */
 	assert_in_range(worst, 1, 300);
 	assert_in_range(same, 2 * 70 * 45 * 9 / 10, 2 * 70 * 45);
 	problem_finish(&real);

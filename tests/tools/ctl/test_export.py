@@ -253,7 +253,7 @@ class Export(Folder):
         return len(boxes), len(corners)
 
     def check_points(self, h, frame, m):
-        """Checks that points lie up the middle of each stixel and have its colour."""
+        """Checks that points lie along the middle of each stixel, from bottom to top, and have its colour."""
         self.assertEqual((m.frame_id, m.point_stride), ("front/camera", 16))
         names = [(f.name, f.offset, f.type) for f in m.fields]
         self.assertEqual(names,
