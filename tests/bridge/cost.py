@@ -32,7 +32,7 @@ STREET = ["-s", "source.kind=synthetic", "-s", "source.size=1280x720", "-s", "so
           "stereo.disparities=64", "-s", "stixels.width=4"]
 STREET_FRAMES = 6
 START_S = 30.0  # the program begins to send within this time
-SILENT_S = 5.0  # the same for a receiver that cannot notice the start
+SILENT_S = 5.0  # s, the same limit for a receiver that cannot notice the start
 
 
 def free_port():

@@ -115,7 +115,7 @@ class Scan(unittest.TestCase):
         self.assertAlmostEqual(at(s, 0), 1.0, 4)
 
     def test_a_ray_that_nobody_followed_is_not_free(self):
-        """Only the near or the far end of the ray is within the view of a camera beside it."""
+        """A ray is not free if the camera beside it sees only the near or only the far end of the ray."""
         for place, degrees in ((instance("b", 0.0, -8.0, 90.0), (0, 10)), (instance("b", 10.0, -4.0, 90.0), (0, -5))):
             parts = [rig.Part(instance("a"), Frame(ranges=[math.nan] * 180)), rig.Part(place, Frame(ranges=FREE))]
             s = rig.RigFrame(parts, [], 2.0).scan()

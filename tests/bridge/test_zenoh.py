@@ -103,7 +103,7 @@ class Shared(Case):
         self.assertGreaterEqual(len(pairs), 5)
         for there, ring in pairs:
             self.assertEqual(there.raw, ring.raw)
-            self.assertLess(abs(there.clock_offset_ns), 50e6)  # both clocks are the same: one machine
+            self.assertLess(abs(there.clock_offset_ns), 50e6)  # both sides use the clock of this machine
         s = until(lambda: (lambda s: s.state == stixel.State.RUNNING and s)(remote.status()), LONG, "its word")
         self.assertEqual((s.publisher, s.corrupt, s.restarts), (stixel.Publisher.ALIVE, 0, 0))
         self.assertEqual(s.version, self.d.status()["version"])
@@ -119,7 +119,7 @@ class Shared(Case):
             self.assertEqual(there.raw, ring.raw)  # joined from two keys
         remote.want_images("left")
         until(lambda: (lambda f: f and f.disparity is None and f.left is not None)(remote.next(LONG)), LONG, "left")
-        remote.want_images("right")  # there is no such image, but frames come all the same
+        remote.want_images("right")  # frames come although the daemon has no right image
         until(lambda: (lambda f: f and f.left is None)(remote.next(LONG)), LONG, "no image")
         first = remote.next(LONG)
         self.assertEqual((remote.next(LONG).missed, first.right), (0, None))

@@ -110,7 +110,8 @@ static void ros(void **state)
 	const char *left, *right;
 	char both[1100];
 
-	expect(ROS("1280", "-84.0"), "ROS camera_info", 0.12, 1280, 720); /* only the right camera's file */
+	/* a single file, of the right camera */
+	expect(ROS("1280", "-84.0"), "ROS camera_info", 0.12, 1280, 720);
 	expect("P: [700, 0, 640, -84.0, 0, 700, 360, 0, 0, 0, 1, 0]\ndistortion_model: plumb_bob\nwidth: "
 	       "1280\nheight: "
 	       "720\n",
@@ -303,7 +304,7 @@ static void beside_a_configuration(void **state)
 	go_to(before);
 	assert_string_equal(s->calibration, "right.yaml");
 
-	/* unless a file has the whole name, with its comma */
+	/* a file whose name contains the comma is found, too */
 	words[0] = "camera.calibration=of,two/right.yaml";
 	go_to(fixture_path("."));
 	s = fixture_load(fixture_path("a.conf"), words, "");

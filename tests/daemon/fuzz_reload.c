@@ -110,7 +110,7 @@ static void set_up(struct world *w, const char *text, int what)
 	w->change.from = what == ORDER	? SX_FROM_REQUEST
 			 : what == ROWS ? SX_FROM_ROW_CORRECTION
 					: SX_FROM_FILES;
-	/* only a non-NULL marker: there is a request */
+	/* any pointer other than NULL means that there is a request */
 	w->change.request = what == ORDER ? (struct sx_status_request *)w : NULL;
 	w->rows.wants = what == ROWS;
 	if (what == ROWS)
@@ -236,7 +236,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		pipeline->frame_bytes = sx_pipeline_frame_bytes(pipeline, &settings->params.stixels);
 		w->contexts = (struct sx_contexts){.count = 1, .plan = {.config = c, .count = 1}};
 		pipeline->newest = &w->contexts;
-		/* otherwise the daemon would not have started */
+		/* with other settings the daemon would not have started */
 		if (sx_settings_check_size(settings, WIDTH, HEIGHT, &why) == 0 && pipeline->frame_bytes)
 			live(w, &in);
 		sx_settings_finish(settings);

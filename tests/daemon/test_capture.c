@@ -248,7 +248,7 @@ static void test_controls(void **state)
 	assert_false(sx_control_channel_take_returned_controls(&play.p.channel, true));
 	assert_int_equal(t.result, 0);
 	assert_int_equal(play.gain, 7);
-	assert_true(play.p.opens.params.gain == 7); /* also after the cameras come back */
+	assert_true(play.p.opens.params.gain == 7); /* cameras that come back get it, too */
 	assert_ptr_equal(play.p.opens.params.path, case_params().path);
 	change_gain(101, &t);
 	assert_int_equal(t.result, -EINVAL);

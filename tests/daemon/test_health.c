@@ -562,7 +562,7 @@ static void test_ping_without_a_camera(void **state)
 	sx_health_update(&h, &in);
 	assert_true(sx_health_may_ping(&h, &in));
 	assert_true(sx_health_may_ping(&h, &in));
-	/* except while an earlier frame hangs in the engine */
+	/* no ping while an earlier frame hangs in the engine */
 	in.in_flight_since_ns = in.last_publish_ns = NOW - 11 * S;
 	sx_health_update(&h, &in);
 	assert_false(sx_health_may_ping(&h, &in));

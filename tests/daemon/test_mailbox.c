@@ -100,7 +100,7 @@ static void test_life_of_a_pair(void **state)
 	assert_null(sx_mailbox_take(&h));
 	assert_int_equal(sx_mailbox_used(&h), 0);
 	queued = filled(&h, &s, 1);
-	assert_int_equal(sx_mailbox_used(&h), 0); /* until it is put, it counts nowhere */
+	assert_int_equal(sx_mailbox_used(&h), 0); /* a pair does not count until it is put */
 	assert_ptr_equal(sx_mailbox_free(&h), queued);
 	assert_null(sx_mailbox_put(queued));
 	expect_woken(&h, false, true);
@@ -167,7 +167,7 @@ static void test_images_go_back_early(void **state)
 	sx_mailbox_return_images(&h);
 	assert_int_equal(s.releases, 1);
 	assert_int_equal(sx_mailbox_used(&h),
-			 1); /* its frame still needs the queued pair's number and times */
+			 1); /* the frame in flight still needs the pair's number and times */
 	next = filled(&h, &s, 2);
 	assert_ptr_not_equal(next, queued);
 	assert_ptr_equal(next->pair.slot, queued->pair.slot);

@@ -280,8 +280,8 @@ class ExitCodes(TestCase):
 
 
 class SlowEngine(TestCase):
-    # image sizes at which the reference engine is too slow for the source, smaller with sanitizers, which take ten times
-    # as long
+    # image sizes at which the reference engine is too slow for the source; smaller with sanitizers, which make it ten
+    # times slower
     SOME, MANY = ("480x160", "480x320") if SANITIZED else ("640x240", "1280x960")
 
     def test_newest_wins_with_the_reference_engine(self):

@@ -59,7 +59,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *t, struct
 		       : __real_timerfd_settime(fd, flags, unusual & TICKS ? &at_once : t, was);
 }
 
-static struct sockaddr_un address; /* of the listening socket, whose name is in no file system */
+static struct sockaddr_un address; /* abstract address of the listening socket */
 static socklen_t address_bytes;
 
 /* File name of the socket for the library. connect() leads it to the listening socket. */

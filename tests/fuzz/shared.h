@@ -29,10 +29,10 @@ enum { SHARED_LIVE = 512, SHARED_SLOTS = 1024 };
  * Answers of the system about the object and its publisher, for an input that ends with FAILS_PEER (fails.h).
  */
 enum {
-	SHARED_OTHER = 1,   /* the object belongs to another user */
-	SHARED_PLACE = 2,   /* so does the instance's folder in /run, or the object's group is SHARED_GROUP */
-	SHARED_OPEN = 4,    /* all users may write the object; with SHARED_PLACE: only its group */
-	SHARED_NO_FILE = 8, /* the object is no regular file */
+	SHARED_OTHER = 1,     /* the object belongs to another user */
+	SHARED_PLACE = 2,     /* also the folder in /run, or the object's group is SHARED_GROUP */
+	SHARED_OPEN = 4,      /* all users may write the object; with SHARED_PLACE: only its group */
+	SHARED_NO_FILE = 8,   /* the object is no regular file */
 	SHARED_PROCESS = 16,  /* the header names a process that the reader can see */
 	SHARED_DIED = 32,     /* this process is dead */
 	SHARED_OLD = 64,      /* the kernel has no process descriptors */

@@ -91,7 +91,8 @@ class Arguments(Configured):
             return next(line for line in f if "COMMAND = " in line and "stixel_dp.cu" in line).split()
 
     def test_what_options_change(self):
-        """Checks -lineinfo, which lets profilers show source lines, and a compression that each driver of the release reads."""
+        """Checks -lineinfo, which lets profilers show source lines, and a compression that all drivers of the release
+        can read."""
         usual = self.arguments()
         self.assertNotIn("-ccbin", usual)
         self.assertNotIn("-lineinfo", usual)

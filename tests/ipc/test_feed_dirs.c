@@ -155,7 +155,7 @@ static void older_writers_are_read(void **state)
 	look(in);
 	assert_int_equal(take(in, at(100)), 100);
 	assert_int_equal(counters(in).restarts, 1);
-	/* and back to the older writer */
+	/* the feed returns to the older writer */
 	stixel_scores_close(w);
 	look(in);
 	give(old, at(200));

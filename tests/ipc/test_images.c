@@ -115,7 +115,7 @@ static void the_sum_of_all_readers(void **state)
 	assert_int_equal(stixel_want_images(b, 16), -EINVAL);
 	assert_int_equal(stixel_want_images(NULL, 0), -EINVAL);
 	assert_int_equal(asked(&p), DISPARITY);
-	stixel_close(b); /* the same as if this reader had been killed */
+	stixel_close(b); /* a killed reader has the same effect */
 	assert_int_equal(asked(&p), 0);
 	stixel_close(a);
 	end(&p);

@@ -206,7 +206,7 @@ static int queue_buffer(struct fake_camera *c, int fd, const struct v4l2_buffer 
 	struct fake_buffer *b = checked_buffer(c, fd, a, "QBUF");
 
 	if (b->state != FAKE_OURS && c->lied)
-		/* as the kernel does; the fake reported a wrong buffer number to the program before */
+		/* the kernel refuses it, too: the fake has given the program a wrong buffer number */
 		return EINVAL;
 	if (b->state != FAKE_OURS)
 		fake_abort("%s: buffer %u is queued twice", c->path, a->index);

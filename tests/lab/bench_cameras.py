@@ -203,7 +203,7 @@ class Daemon:
         stages = {}
         for i in range(self.frames[0].stage_count if self.frames else 0):
             p50 = statistics.median(f.stage_ns[i] for f in self.frames) / 1e3
-            if p50 >= 0.5:  # otherwise the stage is off
+            if p50 >= 0.5:  # a stage with less is off
                 stages[self.frames[0].stage_names[i]] = round(p50, 1)
         return {
             "name": self.name, "contexts": self.contexts, "rate": self.rate, "seconds": round(self.seconds, 3),

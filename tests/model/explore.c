@@ -284,7 +284,7 @@ static void explore_thread(void)
 {
 	struct thread *t = explore_self();
 
-	/* so that the scheduler does not start the thread again before its first operation */
+	/* keeps the scheduler from starting the thread again before its first operation */
 	t->pending = PENDING_SYSTEM;
 	model->scenario->thread[model->self]();
 	memory_plain_flush(t);

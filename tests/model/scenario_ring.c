@@ -202,7 +202,7 @@ static void close_reader(void)
 {
 	int e;
 
-	do { /* as if the last check of the publisher's health were long ago */
+	do { /* 0: the last check of the publisher's health was long ago */
 		reader->health_ns = 0;
 		e = stixel_wait(reader, -1);
 		if (e == 1)

@@ -186,7 +186,7 @@ static void none(void **state)
 	tree_remove(&t);
 }
 
-/* As another user than root: the sentence tells the user what to do. */
+/* A user other than root gets a sentence that says what to do. */
 static void only_root_may(void **state)
 {
 	char path[160];

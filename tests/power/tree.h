@@ -32,7 +32,7 @@ struct tree_board {
 extern const struct tree_board tree_boards[];
 extern const int tree_board_count;
 
-/* These functions fail the test if they fail. */
+/* If one of these functions fails, the test fails. */
 void tree_create(struct tree *t);
 void tree_remove(struct tree *t);
 void tree_put(const struct tree *t, const char *path, const char *format, ...)

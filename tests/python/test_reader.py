@@ -523,7 +523,7 @@ class Async(support.TestCase):
             with self.assertRaises(asyncio.CancelledError):
                 await task
             self.assertIsNone(reader.latest())  # usable as before
-            # and the event loop is left unchanged
+            # the reader left no descriptor in the event loop
             self.assertFalse(asyncio.get_running_loop().remove_reader(reader.fileno()))
             task = asyncio.ensure_future(reader.__anext__())
             await asyncio.sleep(0.05)

@@ -247,7 +247,7 @@ static void test_two_in_one(void **state)
 	assert_int_equal(seen.frames, 2 * FRAMES);
 	assert_int_equal(seen.damages, 0);
 	assert_true(seen.state.ended);
-	/* and with garbage at the end */
+	/* the same file with garbage at the end */
 	memset(memory.bytes + 2 * first, 6, 100);
 	save(memory.bytes, 2 * first + 100);
 	seen = read_all(&small);

@@ -39,7 +39,7 @@ void fake_host_give_back(struct fake_camera *c, struct fake_buffer *b)
 
 void fake_host_filled(const struct fake_camera *c)
 {
-	sim_fd_changed(sim_fd(c->owner)); /* only the owner sleeps while it waits for an image */
+	sim_fd_changed(sim_fd(c->owner)); /* no other descriptor waits for images */
 }
 
 void fake_host_taken(const struct fake_camera *c, uint32_t count)

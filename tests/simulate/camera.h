@@ -32,7 +32,7 @@ struct camera {
 	bool present, silent;
 	/* number of times the camera was unplugged; handles of earlier generations are dead */
 	uint64_t generation;
-	int width, height; /* of the images that it offers, px */
+	int width, height; /* size of the images, px */
 	int64_t period_ns;
 	uint64_t shot;
 	int64_t shot_ns; /* time of the next image */

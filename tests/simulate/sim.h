@@ -133,7 +133,7 @@ struct sim_fd {
 	_Alignas(64) enum sim_kind kind;
 	int members;	  /* number of an epoll's descriptors */
 	uint64_t waiters; /* tasks that sleep on it, as bits */
-	uint64_t epolls;  /* of the first 64 descriptors: the epolls that contain this one, as bits */
+	uint64_t epolls;  /* epolls that contain it, as bits of the first 64 descriptors */
 	uint64_t count;	  /* eventfd: value; timerfd: expirations; inotify: events */
 	int camera;
 	uint32_t signals;

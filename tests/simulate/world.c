@@ -358,7 +358,7 @@ static void change_phase(void *user)
 		lasts = sim_between(SIM_S * 3600, 20 * DAY_NS);
 	else if (kind == CALM && sim->quiet)
 		lasts *= 4 << sim_below(6);
-	/* until a second signal has to end the life, or ten seconds have passed */
+	/* lets the life go on until a second signal must end it, or ten seconds have passed */
 	if (kind == STOP && world->engine.hangs)
 		lasts = sim_between(3 * SIM_S, 14 * SIM_S);
 	/* without a watchdog, which would kill the daemon before: until the hang also stops the heartbeat */

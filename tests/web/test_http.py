@@ -419,7 +419,7 @@ class Streams(Case):
         # for a camera at 1.2 m with 160 rows the first metres are below the image
         self.assertGreater(len(seen), 20)
         self.assertGreater(min(start for start, _ in seen), 2.0)
-        # other clients do not get it
+        # clients that did not ask for free space do not get it
         plain = self.stream()
         self.assertEqual({plain.next().kind for _ in range(8)} - {"notice"}, {"frame"})
 

@@ -219,7 +219,7 @@ static void test_devices(void **state)
 	p.right = NULL;
 	case_refused(&p, -EINVAL, "no device is named for the right camera");
 	p.right = CASE_RIGHT;
-	cameras[0]->no_device_caps = true; /* as drivers before Linux 3.4 */
+	cameras[0]->no_device_caps = true; /* drivers before Linux 3.4 lack them */
 	s = case_open(&p, DEFAULT_SLOTS);
 	assert_string_equal(sx_source_info(s)->path[0], CASE_LEFT);
 	assert_string_equal(sx_source_info(s)->path[1], CASE_RIGHT);

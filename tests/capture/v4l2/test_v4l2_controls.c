@@ -148,7 +148,8 @@ static void test_exposure_refused(void **state)
 	p.gain = 101;
 	case_refused(&p, -EINVAL, CASE_LEFT ": Gain = 101: the camera takes 0 to 100");
 	p.gain = 5;
-	fake_control(cameras[0], V4L2_CID_GAIN)->id = V4L2_CID_ANALOGUE_GAIN; /* as sensors without an ISP */
+	/* sensors without an ISP have only an analogue gain */
+	fake_control(cameras[0], V4L2_CID_GAIN)->id = V4L2_CID_ANALOGUE_GAIN;
 	fake_control(cameras[1], V4L2_CID_GAIN)->id = V4L2_CID_HUE;
 	case_refused(&p, -EINVAL, CASE_RIGHT ": the camera has no gain that can be set");
 	assert_int_equal(fake_control(cameras[0], V4L2_CID_ANALOGUE_GAIN)->value, 5);

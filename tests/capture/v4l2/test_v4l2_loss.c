@@ -326,7 +326,7 @@ static bool fault(enum sx_source_memory memory, int nth, int error)
 		case_balanced(s, 0, 0);
 	if (held.slot)
 		sx_source_release(s, &held);
-	case_close(s); /* also if an ioctl of the close fails, for large nth */
+	case_close(s); /* for large nth an ioctl of the close fails */
 	return failed;
 }
 

@@ -46,7 +46,7 @@ static void check_pixels(const struct sx_source_params *p, uint32_t fourcc, bool
 		cameras[i]->data_offset = mplane ? 64 : 0;
 		cameras[i]->wider_by = wider;
 	}
-	cameras[2]->wider_by = wider + 4; /* its buffers are large enough */
+	cameras[2]->wider_by = wider + 4; /* the exporter's buffers are large enough */
 	s = case_open(p, CASE_SLOTS);
 	for (int k = 0; k < 2 * CASE_SLOTS; k++) {
 		const struct fake_frame f = {.pattern = k, .ns = CASE_TIME(k)};

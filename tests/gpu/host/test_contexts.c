@@ -329,7 +329,7 @@ static void test_memory(void **state)
 			struct engine_case external = t;
 
 			assert_in_range(most, 1, 5 * engine_case_cells(&t) + 64000000);
-			/* neither matching costs nor path costs, in any flow */
+			/* an external map needs no memory for matching costs and path costs, in any flow */
 			external.external = ENGINE_MAP_PLAIN;
 			external.params.stereo.matcher = SX_MATCH_EXTERNAL;
 			assert_in_range(memory_of(&external, flow), 1, most - (size_t)(t.width * t.height));

@@ -233,7 +233,7 @@ static void test_odd_columns(void **state)
 		rig_init(&g, &p, 6, h, 64, 1 + kind);
 		draw(&g, kind, &r);
 		check_columns(&g, &road, vhor, "odd");
-		/* again, in the scratch memory of other columns */
+		/* compute it again in the scratch memory of other columns */
 		draw(&g, (kind + 1) % 6, &r);
 		check_columns(&g, &road, vhor, "odd again");
 		rig_finish(&g);

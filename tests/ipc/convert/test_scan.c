@@ -187,7 +187,7 @@ static void test_unknown(void **state)
 		case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 270, 25);
 		case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 269, 0, 0);
 		assert_ahead(&s, middle(&s), 10);
-		/* nor do unmeasured rows beyond range_max: at 62.5 m the road is in row 251.5 */
+		/* unmeasured rows beyond range_max do not matter: at 62.5 m the road is in row 251.5 */
 		begin_column(&s);
 		s.o.unknown = as;
 		case_ground(&s.c, COLUMN, 251);

@@ -226,7 +226,7 @@ static void who_is_arriving_cannot_go_yet(void **state)
 		assert_int_equal(admit(i, 10), 1);
 	assert_int_equal(admit(3, 20), -EAGAIN);
 	assert_null(slot_of(3));
-	start(1); /* of equal shares, the connection that can be closed */
+	start(1); /* of equal candidates, the started one can be closed */
 	assert_int_equal(admit(3, 20), 1);
 	assert_true(was_let_go(1));
 }

@@ -220,7 +220,7 @@ void twin_load_release(struct twin_load *l)
 	((volatile uint32_t *)l->told)[1] = 1;
 	bench_must(sx_green_enter(l->rest), "entering the rest");
 	bench_must(cudaStreamSynchronize(l->keep_stream), "a keeper");
-	if (cudaCtxResetPersistingL2Cache()) /* otherwise its lines stay in the cache for long */
+	if (cudaCtxResetPersistingL2Cache()) /* without this, lines of the load stay in the cache for long */
 		cudaGetLastError();
 	l->keeps = false;
 }

@@ -203,7 +203,7 @@ static void corners_beyond_the_model_are_left_out(void **state)
 	for (int alpha = -1; alpha <= 0; alpha++) {
 		got = wide;
 		align(&got, &s, alpha);
-		/* the same focal length as if the corners had rays */
+		/* the focal length is the same as that of a model in which all corners have rays */
 		assert_true(got.fx > 510 && got.fx < 525);
 	}
 	check_all_seen(&got);

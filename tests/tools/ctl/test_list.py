@@ -71,7 +71,7 @@ class Instances(Folder):
         self.addCleanup(p.wait)
         self.addCleanup(p.kill)
         self.assertEqual(self.ctl("-i", name, "wait", "--timeout", 20).returncode, 0)
-        time.sleep(1.5)  # until the ring is full
+        time.sleep(1.5)  # wait until the ring is full
         return p
 
     def ctl(self, *args):

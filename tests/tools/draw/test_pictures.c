@@ -151,7 +151,7 @@ static void test_bird(void **state)
 	assert_true(same(at(&rgb, -3, 9), road)); /* left is free up to the wall */
 	assert_true(at(&rgb, -3, 10.5).r > road.r + 40 ||
 		    at(&rgb, -3, 10.5).g > road.g + 40); /* the wall is drawn */
-	assert_true(same(at(&rgb, -3, 13), behind));	 /* and hides the ground behind it */
+	assert_true(same(at(&rgb, -3, 13), behind));	 /* the wall hides the ground behind it */
 	assert_true(same(at(&rgb, 4, 18), road));
 	assert_true(same(at(&rgb, 8.55, 18), outside)); /* the unknown column is not free */
 	/* the ground before the first visible ground is not free, either: */

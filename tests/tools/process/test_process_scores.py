@@ -60,7 +60,7 @@ class Scores(Folder):
         self.assertGreater(len(objects), 5)
         for s in objects:
             self.assertEqual(s["label"], "13" if int(s["column"]) < 10 else "5", s)
-        # the same input as scores
+        # scores with the same content give the same stixels
         self.assertEqual(self.stixels(self.file("map.npy", npy(one_hot(rows)))), found)
         # a network's own resolution: cells of 8 px see the same content at a quarter of the size
         coarse = [row[::4] for row in rows[::4]]

@@ -28,7 +28,7 @@ def until(condition, seconds=10.0, what="condition"):
     return harness_until(look, seconds, what)
 
 
-harness.until = until  # also for waits in the harness itself
+harness.until = until  # the harness's own waits use it, too
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Pairs of the synthetic street, made on the host: 320x160, and small ones that cost almost no time.

@@ -10,7 +10,7 @@ from guest import (CAMERA, CHEAP, HERE, IMAGES, PAIRS, SIZE, TestCase, camera, c
                    unload, until, until_flows, words)
 
 LEFT, RIGHT = "/dev/video20", "/dev/video21"
-FPS = 5  # as fast as the emulated processor can compute
+FPS = 5  # the highest rate that the emulated processor can compute
 # The daemon gets the images in the first form. stixel-process gets the second one.
 FORMS = {"GREY": ("grey", "pgm"), "YUYV": ("yuyv", "pgm"), "UYVY": ("uyvy", "pgm"), "NV12": ("nv12", "pgm"),
          "MJPG": ("jpg", "jpg")}

@@ -67,7 +67,7 @@ class Faults(TestCase):
             with self.subTest(fault):
                 self.play(fault)
                 feeder.send_signal(signal.SIGHUP)
-                # until pictures on their way have been published
+                # wait until earlier pictures on their way are published
                 i.until_published(i.status()["frames"]["published"] + 4, 60)
                 found = self.doctor()
                 self.assertEqual([f[0] for f in found], [level], found)
