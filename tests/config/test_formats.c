@@ -156,7 +156,7 @@ static void names_twice(void **state)
 		"an ini file with sections (line 2 is in [narrow_stereo])");
 }
 
-/* A copy that ends within a number would have another number. */
+/* A file that is cut within a number would have another number. */
 static void cut_within_a_number(void **state)
 {
 	static const char *const texts[] = {

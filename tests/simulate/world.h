@@ -48,7 +48,7 @@ struct world_times {
 	int64_t disturbed;  /* end of the last disturbance */
 	int64_t hung;	    /* last time at which the engine hung or failed */
 	int64_t long_frame; /* end of a frame for which the daemon's exit need not wait */
-	/* since when the engine has had at least one pair without a pause, if it has one */
+	/* start of the time in which the engine has always had a pair */
 	int64_t busy;
 	int64_t starved;  /* last time at which a thread of the daemon had no processor */
 	int64_t lacking;  /* since when a camera has delivered nothing; SIM_NEVER: both deliver */
