@@ -19,8 +19,8 @@ import unittest
 STIXELD = os.environ.get("STIXELD", "")
 FAKE = os.environ.get("STIXELD_FAKE", "")
 SANITIZED = bool(os.environ.get("SX_SANITIZED"))
-# With ThreadSanitizer, which judges data that threads exchange, only one of several cases with the same path through the
-# threads runs. Other builds run all cases.
+# With ThreadSanitizer, which judges data that threads exchange, only one of several cases with the same path through
+# the threads runs. Other builds run all cases.
 THREADS_ONLY = os.environ.get("SX_SANITIZED") == "thread"
 # Set by hand on an idle machine (CONTRIBUTING.md). Tests then judge wall times, too.
 IDLE = bool(os.environ.get("STIXEL_IDLE"))
