@@ -106,7 +106,7 @@ static void search(struct sx_sampler *s)
 		s->search_after_ns = SEARCH_MOST_NS;
 	s->search_ns = now + s->search_after_ns;
 	pthread_mutex_lock(&s->lock);
-	snprintf(s->why, sizeof(s->why), "%s", why.text);
+	snprintf(s->why, sizeof(s->why), "%.319s", why.text);
 	s->changes += !s->searched;
 	s->searched = true;
 	pthread_mutex_unlock(&s->lock);
@@ -126,7 +126,7 @@ static void note_failure(struct sx_sampler *s, const char *why)
 		s->search_ns = 0;
 	}
 	pthread_mutex_lock(&s->lock);
-	snprintf(s->why, sizeof(s->why), "%s", why);
+	snprintf(s->why, sizeof(s->why), "%.319s", why);
 	if (lost) {
 		s->present = false;
 		s->changes++;

@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -388,95 +387,6 @@ static void test_a_hundred_times(void **state)
 	fake_reset();
 }
 
-/* --- threads --- */
-
-#define PAIRS 500
-
-struct engine {
-	struct sx_source *source;
-	pthread_mutex_t lock;
-	pthread_cond_t more;
-	struct sx_pair pairs[CASE_SLOTS];
-	int first, count, seen;
-	bool wrong, ending;
-};
-
-/* Reads pairs and releases them, as the frame thread does. */
-static void *look(void *engine)
-{
-	struct engine *e = engine;
-
-	pthread_mutex_lock(&e->lock);
-	while (e->count || !e->ending) {
-		struct sx_pair pair;
-		int pattern;
-
-		if (!e->count) {
-			pthread_cond_wait(&e->more, &e->lock);
-			continue;
-		}
-		pair = e->pairs[e->first];
-		e->first = (e->first + 1) % CASE_SLOTS;
-		e->count--;
-		e->seen++;
-		pthread_mutex_unlock(&e->lock);
-		pattern = (int)((pair.left_ns - CASE_TIME(0) + CASE_PERIOD_NS / 2) / CASE_PERIOD_NS);
-		if (!fake_shows(&pair.left, 0, pattern, 0, 0) || !fake_shows(&pair.right, 1, pattern, 0, 0))
-			e->wrong = true;
-		sx_source_release(e->source, &pair);
-		pthread_mutex_lock(&e->lock);
-	}
-	pthread_mutex_unlock(&e->lock);
-	return NULL;
-}
-
-static void check_threads(enum sx_source_memory memory)
-{
-	struct engine e = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
-	struct sx_source_params p = case_params();
-	struct fake_camera *cameras[2];
-	const int64_t until = sx_now_ns() + 30 * SX_NS_PER_S;
-	pthread_t thread;
-	int given = 0;
-
-	case_grey(cameras);
-	p.memory = memory;
-	e.source = case_begin(cameras, &p);
-	assert_int_equal(pthread_create(&thread, NULL, look, &e), 0);
-	for (int k = 1; given < PAIRS && sx_now_ns() < until; k++) {
-		const struct fake_frame f = {.pattern = k, .ns = CASE_TIME(k)};
-		struct sx_pair pair;
-
-		fake_fill(cameras[0], &f);
-		fake_fill(cameras[1], &f);
-		if (case_next(e.source, &pair, 0) <= 0) {
-			usleep(50); /* the other thread holds all pairs */
-			continue;
-		}
-		given++;
-		pthread_mutex_lock(&e.lock);
-		e.pairs[(e.first + e.count++) % CASE_SLOTS] = pair;
-		pthread_cond_signal(&e.more);
-		pthread_mutex_unlock(&e.lock);
-	}
-	pthread_mutex_lock(&e.lock);
-	e.ending = true;
-	pthread_cond_signal(&e.more);
-	pthread_mutex_unlock(&e.lock);
-	pthread_join(thread, NULL);
-	assert_false(e.wrong);
-	assert_int_equal(e.seen, given);
-	assert_int_equal(given, PAIRS);
-	case_balanced(e.source, 0, 0);
-	case_close(e.source);
-}
-
-static void test_release_from_another_thread(void **state)
-{
-	check_threads(SX_MEMORY_USERPTR);
-	check_threads(SX_MEMORY_MMAP);
-}
-
 /* Two cameras share one hub. Without advice, "No space left on device" would look like a full disk. */
 static void test_no_bandwidth(void **state)
 {
@@ -513,7 +423,6 @@ int main(void)
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_faults_at_close),
 		cmocka_unit_test(test_a_hundred_times),
-		cmocka_unit_test(test_release_from_another_thread),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
