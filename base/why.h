@@ -28,7 +28,7 @@ struct sx_why {
 	char text[SX_WHY_BYTES];
 };
 
-/* Writes the sentence in place of the one before. No argument may point into *why, here and below. */
+/* Replaces the sentence. No argument of this function or of those below may point into *why. */
 void sx_why_set(struct sx_why *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Writes the sentence as sx_why_set() does, and returns r, usually a negative errno. */
 int sx_why_fail(int r, struct sx_why *why, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -124,7 +124,7 @@ struct sx_matcher_scratch {
 	uint8_t *memory; /* the allocated memory */
 	/* byte planes of one row, for census_rows */
 	uint8_t *bytes;
-	uint8_t *turned; /* with similarities: a plane before it is split into parts */
+	uint8_t *turned; /* plane before it is split into parts; used with similarities */
 	/* members for sgm_band */
 	uint8_t *cost, *down; /* band_columns x height x disparities; for similarities: cost of 4 columns */
 	uint8_t *state;	      /* two rows of band_columns x (disparities + 2 margins) */

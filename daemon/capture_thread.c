@@ -230,11 +230,12 @@ static bool take_pair(struct capture *c)
 	struct sx_pipeline *p = c->p;
 	struct sx_queued_pair *queued = sx_mailbox_free(&p->mailbox);
 	char warning[SX_WHY_BYTES];
-	struct sx_why why = {""};
+	struct sx_why why;
 	int r;
 
 	if (!queued)
 		return true;
+	sx_why_clear(&why);
 	queued->source = p->source;
 	r = sx_source_next(p->source, &queued->pair, &why);
 	note_counters(c);

@@ -35,7 +35,7 @@ struct sx_change {
 	struct sx_row_correction correction; /* row correction with the change */
 };
 
-/* What runs, to which the change is compared. */
+/* Running settings and pipeline, to which the change is compared. */
 struct sx_running {
 	const struct sx_settings *settings;
 	const struct sx_origins *origins;

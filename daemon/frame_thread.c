@@ -297,7 +297,7 @@ static bool collect_frames(struct sx_pipeline *p)
 		atomic_store_explicit(&p->c.telemetry->in_flight_since_ns, f ? f->submitted_ns : 0,
 				      memory_order_relaxed);
 		if (p->collected == 1)
-			/* so that main sets the state to running before the next tick */
+			/* main then sets the state to running before its next tick */
 			sx_wake(p->c.main_fd);
 	}
 	return true;

@@ -39,7 +39,7 @@
 #include "ipc/ring.h"
 #include "ipc/stream.h"
 
-/* Reason why the pipeline ended by itself. */
+/* Reason why the pipeline ended without a request to stop. */
 enum sx_end {
 	SX_END_NONE,
 	SX_END_FRAMES,	/* the configured number of frames was published */

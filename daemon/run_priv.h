@@ -27,7 +27,7 @@ struct sx_health_watch {
 	struct sx_why names_why;
 };
 
-/* What wakes main. */
+/* Descriptors and counters of the main loop. */
 struct sx_loop {
 	int signal_fd; /* SIGTERM, SIGINT, SIGHUP */
 	int main_fd;   /* eventfd for all threads */

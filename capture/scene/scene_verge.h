@@ -28,7 +28,7 @@ struct sx_verge {
 		glare; /* white part of the sky: azimuth and width, rad; tone added in its middle */
 	float wet;     /* share of the reflected tone on a wet road */
 	struct {
-		/* of a spot: its position in each of the two images and its radius, px; its tone */
+		/* spot: position in each of the two images and radius, px; tone */
 		float x[2], y[2], radius, light;
 	} flare[SX_FLARE_SPOTS];
 };

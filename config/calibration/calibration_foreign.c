@@ -47,7 +47,7 @@ const char *sx_calibration_foreign_binary(const char *path, const char *data, si
 
 const char *sx_calibration_foreign_text(const char *text)
 {
-	/* in ost.txt each name is on a line without numbers, so the reader of lines finds no values */
+	/* The reader of lines finds no values in ost.txt, because each name is on a line without numbers. */
 	if (strstr(text, "# oST version") ||
 	    (strstr(text, "\ncamera matrix") && strstr(text, "\nrectification")))
 		return "ost.txt of ROS: take the ost.yaml, or left.yaml and right.yaml, that "

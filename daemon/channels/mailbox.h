@@ -31,7 +31,7 @@
 /* Bits of sx_queued_pair.in_use; 0: the capture thread may fill the queued pair. */
 enum sx_pair_use {
 	SX_QUEUED_PAIR_FRAME = 1,  /* the pair waits, or its frame is in flight */
-	SX_QUEUED_PAIR_IMAGES = 2, /* its images may still be read */
+	SX_QUEUED_PAIR_IMAGES = 2, /* the engine may still read the images */
 	SX_QUEUED_PAIR_LENT = 4	   /* the source has not got the images back */
 };
 

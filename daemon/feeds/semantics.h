@@ -10,9 +10,9 @@
 #include "daemon/feeds/feed_input.h"
 
 struct sx_semantics {
-	struct sx_feed_input in; /* its feed is NULL if no source of scores is configured */
+	struct sx_feed_input in; /* in.feed is NULL if no source of scores is configured */
 	struct sx_scores scores[SX_CONTEXTS_MAX];
-	bool settled; /* it is decided which scores the current pair gets */
+	bool settled; /* the scores of the current pair are chosen, or it gets none */
 	enum sx_feed_match match;
 };
 
