@@ -29,6 +29,7 @@
 /* Sockets in an instance's folder. */
 #define SX_STATUS_SOCKET "status.sock"
 #define SX_FRAMES_SOCKET "frames.sock"
+#define SX_PAIRS_SOCKET "pairs.sock"
 
 enum sx_runtime_dir {
 	SX_RUNTIME_DIR_SYSTEM, /* /run/stixeld: daemons of root and of systemd */
