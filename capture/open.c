@@ -19,6 +19,8 @@ static const struct sx_source_ops *find_ops(enum sx_source_kind kind, struct sx_
 		return &sx_synthetic_ops;
 	case SX_SOURCE_V4L2:
 		return &sx_v4l2_ops;
+	case SX_SOURCE_SHARED:
+		return &sx_shared_ops;
 	}
 	sx_why_set(why, "source kind %d is unknown", (int)kind);
 	return NULL;

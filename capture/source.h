@@ -1,5 +1,5 @@
 /*
- * Sources of stereo pairs: cameras, image files, a synthetic street.
+ * Sources of stereo pairs: cameras, image files, a synthetic street, another process.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +16,7 @@
 #include "capture/image/notes.h"
 #include "capture/source_format.h"
 
-enum sx_source_kind { SX_SOURCE_V4L2, SX_SOURCE_FILES, SX_SOURCE_SYNTHETIC };
+enum sx_source_kind { SX_SOURCE_V4L2, SX_SOURCE_FILES, SX_SOURCE_SYNTHETIC, SX_SOURCE_SHARED };
 /*
  * v4l2: memory that drivers write to. userptr: our memory, which the engine reads. dmabuf: buffers of another
  * device or a heap, which the engine also reads. mmap: the driver's own memory, copied once. Auto: the first
@@ -25,6 +25,12 @@ enum sx_source_kind { SX_SOURCE_V4L2, SX_SOURCE_FILES, SX_SOURCE_SYNTHETIC };
 enum sx_source_memory { SX_MEMORY_AUTO, SX_MEMORY_USERPTR, SX_MEMORY_DMABUF, SX_MEMORY_MMAP };
 
 #define SX_CONTROL_KEEP (-1) /* value of exposure_ms and gain: leave the camera's setting unchanged */
+
+/* The listening socket of an instance for writers of pairs. It outlives every source. */
+struct sx_pairs_socket {
+	int fd; /* -1: none */
+	const char *path;
+};
 
 /* Parameters of a source. Text fields point into the settings and live as long as the source. */
 struct sx_source_params {
@@ -40,6 +46,7 @@ struct sx_source_params {
 	const char *lenses; /* synthetic: "ideal" (NULL: ideal), otherwise raw images (scene.h) */
 	int rectified_width, rectified_height; /* synthetic with raw images: px; 0: as width, height */
 	const char *fault; /* synthetic: simulated fault of the cameras (scene_fault.h); NULL: none */
+	const struct sx_pairs_socket *socket; /* shared: set by the daemon; NULL: no writer can connect */
 
 	/* The following fields are for v4l2 only. */
 	enum sx_source_format format;
@@ -48,7 +55,8 @@ struct sx_source_params {
 	int buffers;		 /* number of buffers per camera; 0: as many as needed */
 	/* largest time between the images of a pair, ms, at most half a period; 0: half a period */
 	double tolerance_ms;
-	double timeout_ms;    /* a camera without images for this time, ms, counts as lost */
+	/* also for shared: a camera without images, a writer without pairs for this time, ms, counts as lost */
+	double timeout_ms;
 	double exposure_ms;   /* SX_CONTROL_KEEP; 0: automatic; otherwise the exposure time, ms */
 	double gain;	      /* SX_CONTROL_KEEP, or a gain in units of the driver */
 	const char *controls; /* "name=value, ...", set after exposure and gain; NULL: none */
@@ -58,18 +66,22 @@ struct sx_source_params {
 struct sx_source_info {
 	int width, height;
 	enum sx_pixel pixel;
-	const char *memory; /* kind of memory: "read" (files), "generated", "userptr", "dmabuf", "mmap" */
-	const char *format; /* v4l2: format of the cameras' images: "YUYV", "MJPG"; NULL for other sources */
-	double fps;	    /* v4l2: rate reported by the driver; 0: unknown */
+	const char *
+		memory; /* kind of memory: "read" (files), "generated", "userptr", "dmabuf", "mmap", "memfd", "converted" */
+	const char *format; /* v4l2, shared: format of the images: "YUYV", "MJPG"; NULL for other sources */
+	double fps;	    /* v4l2, shared: rate reported by the driver or writer; 0: unknown */
 	int cameras;	    /* number of devices or files of a pair: 1 or 2 */
 	const char *path[2];
 	bool paced; /* false: a pair is always available; the caller sets the pace */
 	/*
-	 * Camera, and rig if images are raw, if the source knows them (only synthetic does). They take
-	 * precedence over the configuration. NULL: not known.
+	 * Camera, and rig if images are raw, if the source knows them (synthetic, some writers of shared). NULL:
+	 * not known. They take precedence over the configuration, except with camera_yields: then a camera of
+	 * the configuration takes precedence, and the mounting (height, pitch, roll) is always the configuration's.
 	 */
 	const struct sx_camera *camera;
 	const struct sx_rig *rig;
+	bool camera_yields;
+	bool live; /* images of cameras: noise makes every two images differ */
 	/* for the log: why another memory was not used, or an exposure other than requested */
 	char note[256];
 };

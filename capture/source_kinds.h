@@ -45,7 +45,7 @@ struct sx_source {
 	bool warned;	   /* a warning was written before */
 };
 
-extern const struct sx_source_ops sx_files_ops, sx_synthetic_ops, sx_v4l2_ops;
+extern const struct sx_source_ops sx_files_ops, sx_synthetic_ops, sx_v4l2_ops, sx_shared_ops;
 
 /*
  * Checks the size of one image of a pair. Returns 0, or -EINVAL with a message if it is outside 32x32 ..

@@ -152,7 +152,7 @@ int sx_camera_questions(const struct sx_settings *s, const struct sx_source_info
 	const size_t bytes = SX_CAMERA_TEXT_BYTES;
 	int n = 0;
 
-	if (info->camera)
+	if (sx_settings_camera_of_source(s, info))
 		return 0;
 	n += ask_baseline(s, ret[n], bytes);
 	n += ask_sizes(s, info, ret[n], bytes);
@@ -205,24 +205,29 @@ static void tell_distances(const struct sx_settings *s, const struct sx_camera *
 
 void sx_camera_tell(const struct sx_settings *s, const struct sx_source_info *info, char *text, size_t bytes)
 {
-	const struct sx_camera *c = sx_settings_camera(s, info);
+	const struct sx_camera c = sx_settings_camera(s, info);
+	const bool given = !sx_settings_camera_of_source(s, info);
 	const struct sx_calibration_said *said = &s->calibration_said;
 	char lens[80], distances[96], instead[64] = "", pair[80] = "";
 
-	if (!(c->fx > 0 && c->baseline_m > 0)) {
+	if (!(c.fx > 0 && c.baseline_m > 0)) {
 		snprintf(text, bytes, "no camera model (fx, baseline_m): disparities have no distance");
 		return;
 	}
 	tell_lens(sx_settings_rig(s, info), lens, sizeof(lens));
-	tell_distances(s, c, distances, sizeof(distances));
-	if (!info->camera && said->baseline_m > 0)
+	tell_distances(s, &c, distances, sizeof(distances));
+	if (given && said->baseline_m > 0)
 		snprintf(instead, sizeof(instead), " by camera.baseline_m (the file says %.6g m)",
 			 said->baseline_m);
-	if (!info->camera && said->pair)
+	if (given && said->pair)
 		snprintf(pair, sizeof(pair), ", %s", said->pair);
-	snprintf(text, bytes, "camera: fx %.6g px, baseline %.4g m%s, %s, %s; by %s%s%.200s%s", c->fx,
-		 c->baseline_m, instead, lens, distances, !info->camera && said->format ? said->format : "",
-		 !info->camera && said->format ? " " : "", info->camera ? "the source" : source_of(s), pair);
+	snprintf(text, bytes, "camera: fx %.6g px, baseline %.4g m%s, %s, %s; by %s%s%.200s%s", c.fx,
+		 c.baseline_m, instead, lens, distances, given && said->format ? said->format : "",
+		 given && said->format ? " " : "",
+		 given		       ? source_of(s)
+		 : info->camera_yields ? "the writer"
+				       : "the source",
+		 pair);
 }
 
 int sx_camera_questions_before(const struct sx_settings *s,

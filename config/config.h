@@ -114,11 +114,10 @@ int sx_settings_check_size(const struct sx_settings *s, int width, int height, s
  * belongs to s or to the source.
  */
 const struct sx_rig *sx_settings_rig(const struct sx_settings *s, const struct sx_source_info *info);
-/*
- * Returns the camera of the images that are matched, after rectification if any. It belongs to s or to the
- * source.
- */
-const struct sx_camera *sx_settings_camera(const struct sx_settings *s, const struct sx_source_info *info);
+/* Returns true if the camera of the source counts, and not that of the configuration. */
+bool sx_settings_camera_of_source(const struct sx_settings *s, const struct sx_source_info *info);
+/* Returns the camera of the images that are matched, after rectification if any. */
+struct sx_camera sx_settings_camera(const struct sx_settings *s, const struct sx_source_info *info);
 /*
  * Returns the configuration of a context for pairs of this source: size, pixel format, parameters with the
  * matching camera, and rectification. All other members are 0.

@@ -180,28 +180,51 @@ static bool refused(const struct sx_load *l, const char *section, const char *ke
 	return sx_load_set_at(l, section, key) && !l->origins[sx_load_index_of(section, key)].good;
 }
 
-/* Requires the camera's values: lengths in metres must never come from the defaults. */
+/* Writes the missing keys of the camera to `missing`. Returns their number. */
+static int find_missing(const struct sx_load *l, char *missing, size_t bytes)
+{
+	size_t n = 0;
+	int count = 0;
+
+	for (int i = 0; i <= BASELINE; i++)
+		if (!sx_load_set_at(l, "camera", camera_keys[i])) {
+			n += (size_t)snprintf(missing + n, bytes - n, "%s%s", n ? ", " : "", camera_keys[i]);
+			count++;
+		}
+	return count;
+}
+
+/*
+ * Requires the camera's values: lengths in metres must never come from the defaults. A writer of pairs may give
+ * them instead (kind = shared): without values in the configuration there is no camera.
+ */
 static void check_camera_given(struct sx_load *l)
 {
-	const struct sx_camera *c = &l->settings.params.camera;
+	struct sx_camera *c = &l->settings.params.camera;
+	const enum sx_source_kind kind = l->settings.source.kind;
 	const char *where = sx_load_set_at(l, "source", "kind");
 	char missing[64] = "";
-	size_t n = 0;
+	int count;
 
-	if (!where || refused(l, "source", "kind") || l->settings.source.kind != SX_SOURCE_V4L2)
+	if (!where || refused(l, "source", "kind") || (kind != SX_SOURCE_V4L2 && kind != SX_SOURCE_SHARED))
 		return;
 	if (l->settings.calibration || refused(l, "camera", "calibration") ||
 	    (c->fx == 0 && c->fy == 0 && c->baseline_m == 0))
 		return;
-	for (int i = 0; i <= BASELINE; i++)
-		if (!sx_load_set_at(l, "camera", camera_keys[i]))
-			n += (size_t)snprintf(missing + n, sizeof(missing) - n, "%s%s", n ? ", " : "",
-					      camera_keys[i]);
-	if (n)
+	count = find_missing(l, missing, sizeof(missing));
+	if (count && kind == SX_SOURCE_V4L2)
 		sx_errors_add(l->errors,
 			      "%s: [source] kind: v4l2 needs the camera: give calibration in [camera], or %s "
 			      "(fx, fy and baseline_m all 0: no camera model)",
 			      where, missing);
+	else if (count == BASELINE + 1)
+		c->fx = c->fy = c->cx = c->cy = c->baseline_m = 0;
+	else if (count)
+		sx_errors_add(
+			l->errors,
+			"%s: [source] kind: shared takes the camera from the writer or from [camera]: give "
+			"%s, too, or none of these keys",
+			where, missing);
 }
 
 static void check_exists(struct sx_load *l, const char *section, const char *key, const char *path)
@@ -247,6 +270,12 @@ static void check_places(struct sx_load *l)
 			"%s: [source] fault: found '%s', but faults are planted into the synthetic source "
 			"only",
 			sx_load_set_at(l, "source", "fault"), s->fault);
+	if (s->kind == SX_SOURCE_SHARED && (s->layout != SX_LAYOUT_TWO || s->path || s->left || s->right))
+		sx_errors_add(
+			l->errors,
+			"%s: [source] kind: shared gets its images from the process that connects: layout, "
+			"path, left and right have no meaning",
+			where);
 	if (s->kind != SX_SOURCE_V4L2)
 		return;
 	if (!s->left)

@@ -72,8 +72,11 @@ _Static_assert(offsetof(struct sx_rectify_params, height) ==
 	       "a size is two int in a row");
 _Static_assert(sizeof(enum sx_cost) == sizeof(int), "choices are read and written as int");
 
-static const char *const source_kinds[] = {
-	[SX_SOURCE_V4L2] = "v4l2", [SX_SOURCE_FILES] = "files", [SX_SOURCE_SYNTHETIC] = "synthetic", NULL};
+static const char *const source_kinds[] = {[SX_SOURCE_V4L2] = "v4l2",
+					   [SX_SOURCE_FILES] = "files",
+					   [SX_SOURCE_SYNTHETIC] = "synthetic",
+					   [SX_SOURCE_SHARED] = "shared",
+					   NULL};
 static const char *const layouts[] = {[SX_LAYOUT_TWO] = "two",
 				      [SX_LAYOUT_SIDE_BY_SIDE] = "side-by-side",
 				      [SX_LAYOUT_TOP_BOTTOM] = "top-bottom",
@@ -186,7 +189,8 @@ const int sx_section_count = sizeof(sx_sections) / sizeof(sx_sections[0]);
 
 const struct sx_option sx_options[] = {
 	CHOICE("source", "kind", source.kind, enum sx_source_kind, source_kinds, NULL, RESTART,
-	       "source of the pairs: cameras, image files, or a generated street"),
+	       "source of the pairs: cameras, image files, a generated street, or another process "
+	       "(shared)"),
 	CHOICE("source", "layout", source.layout, enum sx_layout, layouts, "two", RESTART,
 	       "two cameras, or one that sends both images: as halves of a picture, or "
 	       "pixel by pixel (v4l2: Y8I, Y12I)"),
@@ -215,7 +219,7 @@ const struct sx_option sx_options[] = {
 	     "v4l2: longest time between the two images of a pair, at most half a frame "
 	     "period; 0: half a period"),
 	REAL("source", "timeout_ms", source.timeout_ms, "2000", 100, 60000, "ms", RESTART,
-	     "v4l2: the daemon reopens a camera that sent no image for this long"),
+	     "v4l2, shared: a camera without images, or a writer without pairs, for this long is lost"),
 	REAL("source", "exposure_ms", source.exposure_ms, "-1", -1, 10000, "ms", CONTROLS,
 	     "v4l2: exposure of both cameras; 0: automatic, -1: unchanged"),
 	REAL("source", "gain", source.gain, "-1", -1, 1000000, NULL, CONTROLS,

@@ -7,17 +7,32 @@
 
 #include "config/config.h"
 
+bool sx_settings_camera_of_source(const struct sx_settings *s, const struct sx_source_info *info)
+{
+	return info->camera && !(info->camera_yields && (s->calibration || s->params.camera.fx > 0));
+}
+
 const struct sx_rig *sx_settings_rig(const struct sx_settings *s, const struct sx_source_info *info)
 {
-	if (info->rig)
+	if (info->rig && sx_settings_camera_of_source(s, info))
 		return s->rectification.choice == SX_RECTIFY_NO ? NULL : info->rig;
 	return s->rectify ? &s->rig : NULL;
 }
 
-const struct sx_camera *sx_settings_camera(const struct sx_settings *s, const struct sx_source_info *info)
+struct sx_camera sx_settings_camera(const struct sx_settings *s, const struct sx_source_info *info)
 {
-	/* if the source provides a camera, it takes precedence over the configuration */
-	return info->camera ? info->camera : &s->params.camera;
+	const struct sx_camera *mounted = &s->params.camera;
+	struct sx_camera c;
+
+	if (!sx_settings_camera_of_source(s, info))
+		return *mounted;
+	c = *info->camera;
+	if (info->camera_yields) {
+		c.height_m = mounted->height_m;
+		c.pitch_deg = mounted->pitch_deg;
+		c.roll_deg = mounted->roll_deg;
+	}
+	return c;
 }
 
 struct sx_context_config sx_settings_context(const struct sx_settings *s, const struct sx_source_info *info)
@@ -33,7 +48,7 @@ struct sx_context_config sx_settings_context(const struct sx_settings *s, const 
 
 	if (rig)
 		c.rig = *rig;
-	c.params.camera = *sx_settings_camera(s, info);
+	c.params.camera = sx_settings_camera(s, info);
 	return c;
 }
 
@@ -48,6 +63,8 @@ bool sx_settings_tell_rectified(const struct sx_settings *s, const struct sx_sou
 		 "images of %dx%d are rectified to %dx%d (fx %.6g px, baseline %.4g m), %s %.100s",
 		 rig->raw_width, rig->raw_height, rig->width, rig->height, rig->fx, rig->baseline_m,
 		 s->rectification.choice == SX_RECTIFY_YES ? "by" : "as they are raw by",
-		 info->rig ? "source.lenses" : s->calibration);
+		 rig != info->rig      ? s->calibration
+		 : info->camera_yields ? "the writer"
+				       : "source.lenses");
 	return true;
 }

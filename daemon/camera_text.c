@@ -37,13 +37,14 @@ void sx_run_watch_unit(const struct sx_core *core, char why[SX_WHY_BYTES])
 	const unsigned millionths =
 		atomic_load_explicit(&core->telemetry->baseline_millionths, memory_order_relaxed);
 	const bool logged = why[0];
+	struct sx_camera camera;
 
 	if (!millionths) {
 		why[0] = 0;
 		return;
 	}
-	sx_road_unit_tell(1e-6 * millionths, sx_settings_camera(core->settings, &core->pipeline->info), why,
-			  SX_WHY_BYTES);
+	camera = sx_settings_camera(core->settings, &core->pipeline->info);
+	sx_road_unit_tell(1e-6 * millionths, &camera, why, SX_WHY_BYTES);
 	if (!logged)
 		sx_log(DAEMON, WARNING, "%s", why);
 }

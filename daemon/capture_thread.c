@@ -39,8 +39,10 @@ struct capture {
 	 * one.
 	 */
 	int64_t backoff_ns, retry_ns, tried_ns;
-	int watch_fd; /* descriptor that reports changes of device nodes; -1: none */
-	bool found;   /* the camera is back and has given no pair yet; some never do */
+	/* descriptor that reports changes of device nodes, or the socket of writers of pairs; -1: none */
+	int watch_fd;
+	bool shared; /* watch_fd is the socket of writers; its owner closes it */
+	bool found;  /* the camera is back and has given no pair yet; some never do */
 };
 
 static bool must_stop(const struct capture *c)
@@ -115,7 +117,7 @@ static void wait_for_camera(struct capture *c)
 	sx_must(c->backoff_ns, <=, BACKOFF_MOST_NS);
 	c->tried_ns = sx_now_ns();
 	c->retry_ns = c->tried_ns + c->backoff_ns;
-	if (sx_watch_rearm(c->watch_fd, &c->p->c.settings->source))
+	if (!c->shared && sx_watch_rearm(c->watch_fd, &c->p->c.settings->source))
 		hurry(c);
 }
 
@@ -164,9 +166,11 @@ static void find_camera(struct capture *c)
 	c->t->closed.reconnects++;
 	note_counters(c);
 	if (!sx_pipeline_fits(info, &p->info)) {
-		sx_why_set(&why, "camera is back with %dx%d %s instead of %dx%d %s", info->width,
-			   info->height, sx_pixel_name(info->pixel), p->info.width, p->info.height,
-			   sx_pixel_name(p->info.pixel));
+		sx_why_set(&why,
+			   c->shared ? "a writer gives pairs of %dx%d %s instead of %dx%d %s"
+				     : "camera is back with %dx%d %s instead of %dx%d %s",
+			   info->width, info->height, sx_pixel_name(info->pixel), p->info.width,
+			   p->info.height, sx_pixel_name(p->info.pixel));
 		sx_pipeline_end(p, SX_END_CHANGED, why.text);
 		return;
 	}
@@ -275,7 +279,9 @@ static bool wait_for_pair(struct capture *c)
 	if (poll(fds, 3, timeout_ms) > 0 && fds[0].revents)
 		sx_wake_clear(p->mailbox.capture_fd);
 	sx_mailbox_return_images(&p->mailbox);
-	if (fds[2].revents) {
+	if (fds[2].revents && c->shared) {
+		c->retry_ns = 0; /* a writer waits: opening the source accepts it */
+	} else if (fds[2].revents) {
 		sx_watch_rearm(c->watch_fd, &p->c.settings->source);
 		hurry(c);
 	}
@@ -313,7 +319,8 @@ void *sx_capture_thread(void *pipeline)
 	sx_log_realtime_begin();
 	raise_priority(p);
 	c.found = p->source && atomic_load_explicit(&c.t->absent, memory_order_relaxed);
-	c.watch_fd = sx_watch_open(&p->c.settings->source);
+	c.shared = p->c.settings->source.kind == SX_SOURCE_SHARED;
+	c.watch_fd = c.shared ? p->c.pairs->fd : sx_watch_open(&p->c.settings->source);
 	c.tried_ns = sx_now_ns();
 	c.retry_ns = c.tried_ns + c.backoff_ns;
 	while (!must_stop(&c)) {
@@ -328,7 +335,7 @@ void *sx_capture_thread(void *pipeline)
 			find_camera(&c);
 		}
 	}
-	if (c.watch_fd >= 0)
+	if (c.watch_fd >= 0 && !c.shared)
 		close(c.watch_fd);
 	sx_log_realtime_end();
 	sx_wake(p->c.main_fd);

@@ -101,10 +101,10 @@ bool sx_change_same_file(const struct sx_change *c, const struct sx_settings *no
 
 bool sx_corrects_rows(const struct sx_settings *s, const struct sx_source_info *info)
 {
-	const struct sx_camera *c = sx_settings_camera(s, info);
+	const struct sx_camera c = sx_settings_camera(s, info);
 
 	return s->rectification.row_correction == SX_ROW_CORRECTION_AUTO &&
-	       s->params.stereo.matcher == SX_MATCH_INTERNAL && c->fx > 0 && c->fy > 0 && c->baseline_m > 0;
+	       s->params.stereo.matcher == SX_MATCH_INTERNAL && c.fx > 0 && c.fy > 0 && c.baseline_m > 0;
 }
 
 /*
@@ -150,7 +150,7 @@ static int check_known_camera(const struct sx_change *c, const struct sx_running
 			      struct sx_errors *errors)
 {
 	sx_must_be(c->request);
-	if (!now->pipeline->info.camera)
+	if (!now->pipeline->info.camera || now->pipeline->info.camera_yields)
 		return 0;
 	for (int i = 0; i < sx_option_count; i++) {
 		const struct sx_option *o = &sx_options[i];

@@ -122,8 +122,7 @@ static void fill_image_stats(struct sx_pipeline *p, const struct sx_frame_in_fli
 {
 	struct stixel_frame_header *h = &p->header;
 	const double pixels = (double)h->image_width * h->image_height;
-	const struct sx_image_rules rules = sx_image_rules(&f->contexts->plan.config.params,
-							   p->c.settings->source.kind == SX_SOURCE_V4L2);
+	const struct sx_image_rules rules = sx_image_rules(&f->contexts->plan.config.params, p->info.live);
 	const struct sx_image_stats before = p->image_stats;
 	const bool anew = f->contexts->first == h->number; /* new contexts may rectify in another way */
 

@@ -28,7 +28,7 @@ static double expected_rate(const struct sx_core *core)
 {
 	const double asked = core->settings->source.fps;
 
-	if (core->settings->source.kind != SX_SOURCE_V4L2)
+	if (core->settings->source.kind != SX_SOURCE_V4L2 && core->settings->source.kind != SX_SOURCE_SHARED)
 		return core->pipeline->info.paced ? asked : 0;
 	return sx_health_camera_rate(asked, 1e-3 * (double)atomic_load_explicit(&core->telemetry->source_mhz,
 										memory_order_relaxed));
@@ -459,7 +459,7 @@ static void give_up(struct sx_run *run)
 	if (run->core.pipeline->stream && run->folder.stream_fd < 0 && sx_run_folder_holds(&run->folder))
 		unlink(run->folder.stream_path);
 	if (sx_run_folder_holds(&run->folder))
-		sx_run_folder_unlink_status(&run->folder);
+		sx_run_folder_unlink(&run->folder);
 	_exit(code);
 }
 

@@ -150,6 +150,19 @@ static int create_stream(struct sx_pipeline *p, struct sx_why *why)
 	return p->c.settings->output.stream ? sx_stream_create(&p->stream, &params, why) : 0;
 }
 
+static void keep_info(struct sx_pipeline *p, const struct sx_source_info *info)
+{
+	p->info = *info;
+	if (info->camera) {
+		p->source_camera = *info->camera;
+		p->info.camera = &p->source_camera;
+	}
+	if (info->rig) {
+		memcpy(&p->source_rig, info->rig, sizeof(p->source_rig)); /* with padding, for memcmp() */
+		p->info.rig = &p->source_rig;
+	}
+}
+
 int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config *c, struct sx_source *source,
 		       const struct sx_source_info *info, struct sx_why *why)
 {
@@ -161,9 +174,10 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	if (!p)
 		return -ENOMEM;
 	p->c = *c;
-	p->info = *info;
+	keep_info(p, info);
 	p->epoch = sx_epoch_new();
 	sx_camera_controls_set(&p->opens, &c->settings->source);
+	p->opens.params.socket = c->pairs;
 	/*
 	 * Without a source, absent keeps its value until the camera gives a pair, because the source may be a
 	 * camera that is back with another size.

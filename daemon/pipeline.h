@@ -58,10 +58,11 @@ struct sx_pipeline_config {
 	struct sx_engine *engine;
 	struct sx_telemetry *telemetry;
 	const char *instance, *shm_dir;
-	const char *stream_path; /* NULL: no stream */
-	int stream_fd;		 /* socket from systemd, -1: none */
-	uint64_t frames;	 /* number of frames after which the pipeline ends, 0: never */
-	int main_fd;		 /* eventfd that wakes main when something ended, began or was lost */
+	const char *stream_path;	     /* NULL: no stream */
+	int stream_fd;			     /* socket from systemd, -1: none */
+	const struct sx_pairs_socket *pairs; /* for writers of pairs; fd -1: none */
+	uint64_t frames;		     /* number of frames after which the pipeline ends, 0: never */
+	int main_fd; /* eventfd that wakes main when something ended, began or was lost */
 };
 
 struct sx_frame_in_flight {
@@ -74,6 +75,9 @@ struct sx_frame_in_flight {
 struct sx_pipeline {
 	struct sx_pipeline_config c;
 	struct sx_source_info info; /* image size and format of this pipeline */
+	/* camera and rig of info, if the source knows them: the source may end before the pipeline */
+	struct sx_camera source_camera;
+	struct sx_rig source_rig;
 	struct sx_mailbox mailbox;
 	struct sx_ring *ring;
 	struct sx_waker waker; /* wakes the readers of ring and of the ring of offered pairs */

@@ -17,9 +17,20 @@ int sx_pipeline_slots(const struct sx_settings *s)
 	return s->engine.contexts + 2;
 }
 
+static bool fits_camera(const struct sx_camera *a, const struct sx_camera *b)
+{
+	return a && b ? memcmp(a, b, sizeof(*a)) == 0 : a == b;
+}
+
+static bool fits_rig(const struct sx_rig *a, const struct sx_rig *b)
+{
+	return a && b ? memcmp(a, b, sizeof(*a)) == 0 : a == b;
+}
+
 bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_info *b)
 {
-	return a->width == b->width && a->height == b->height && a->pixel == b->pixel;
+	return a->width == b->width && a->height == b->height && a->pixel == b->pixel && a->live == b->live &&
+	       fits_camera(a->camera, b->camera) && fits_rig(a->rig, b->rig);
 }
 
 void sx_pipeline_pin(struct sx_pipeline *p)

@@ -110,10 +110,10 @@ static void fill_report(struct sx_pages *pages, const struct sx_options *options
 }
 
 /*
- * Serves the status socket. Called before the camera is opened, so that clients can see that a camera is
- * missing.
+ * Serves the status socket, and listens for writers of pairs if the source is shared. Called before the source
+ * is opened, so that clients can see that a camera is missing, and writers can connect.
  */
-static int serve_status(struct sx_run_folder *f, struct sx_pages *pages)
+static int serve(struct sx_run_folder *f, struct sx_pages *pages, bool shared)
 {
 	struct sx_why why;
 	int fd = sx_service_listen_fd("status");
@@ -126,6 +126,8 @@ static int serve_status(struct sx_run_folder *f, struct sx_pages *pages)
 		f->status_created = true;
 	}
 	f->stream_fd = sx_service_listen_fd("frames");
+	if (shared && sx_run_folder_listen_pairs(f, &why) < 0)
+		return sx_run_refuse(SX_EXIT_CREATE, why.text);
 	if (sx_pages_serve(pages, fd, &why) < 0)
 		return sx_run_refuse(SX_EXIT_CREATE, why.text);
 	return 0;
@@ -148,23 +150,25 @@ bool sx_exit_is_shortage(int r)
 }
 
 /* Opens the source. A missing camera is no error: *ret stays NULL. */
-static int open_source(struct sx_core *core, struct sx_source **ret)
+static int open_source(struct sx_core *core, const struct sx_pairs_socket *pairs, struct sx_source **ret)
 {
-	const struct sx_source_params *params = &core->settings->source;
+	struct sx_source_params params = core->settings->source;
 	struct sx_why why;
-	int r = sx_source_open(ret, params, sx_pipeline_slots(core->settings), &why);
+	int r;
 
+	params.socket = pairs;
+	r = sx_source_open(ret, &params, sx_pipeline_slots(core->settings), &why);
 	if (r >= 0)
 		return 0;
 	sx_must_be(!*ret);
-	if (r == -ENODEV || (r == -ENOENT && params->kind == SX_SOURCE_V4L2)) {
+	if (r == -ENODEV || (r == -ENOENT && params.kind == SX_SOURCE_V4L2)) {
 		sx_log(CAPTURE, WARNING, "camera absent: %s", why.text);
 		sx_telemetry_absent(core->telemetry, why.text);
 		return 0;
 	}
 	if (sx_exit_is_shortage(r))
 		return sx_run_refuse(SX_EXIT_FAILED, why.text);
-	if (params->kind == SX_SOURCE_FILES)
+	if (params.kind == SX_SOURCE_FILES)
 		return sx_run_refuse(SX_EXIT_DATA, why.text);
 	return sx_run_refuse(SX_EXIT_CONFIG, why.text);
 }
@@ -206,7 +210,8 @@ static int set_up(struct sx_run *run)
 	fill_report(core->pages, run->options, core->settings);
 	sx_live_note_configured(&run->live, core->settings);
 	sx_live_tell_pages(&run->live, core->settings, run->options, core->pages);
-	if ((code = serve_status(&run->folder, core->pages)) || (code = open_source(core, &source)))
+	if ((code = serve(&run->folder, core->pages, core->settings->source.kind == SX_SOURCE_SHARED)) ||
+	    (code = open_source(core, &run->folder.pairs, &source)))
 		return code;
 	return sx_run_build(run, source);
 }
@@ -222,6 +227,7 @@ static void take_down(struct sx_run *run)
 	sx_requests_close(&run->live.requests);
 	if (!sx_run_folder_holds(&run->folder)) {
 		run->folder.status_created = false;
+		run->folder.pairs.path = NULL;
 		if (core->pipeline && core->pipeline->stream)
 			sx_stream_disown(core->pipeline->stream);
 	}
@@ -232,7 +238,7 @@ static void take_down(struct sx_run *run)
 	sx_sampler_stop(run->power.sampler);
 	sx_engine_close(&core->engine);
 	sx_telemetry_destroy(core->telemetry);
-	sx_run_folder_unlink_status(&run->folder);
+	sx_run_folder_unlink(&run->folder);
 	sx_log_drain();
 	if (run->loop.signal_fd >= 0)
 		close(run->loop.signal_fd);
@@ -254,8 +260,8 @@ int sx_run(const struct sx_options *options, struct sx_settings *settings, struc
 		run->core.pages = pages;
 		run->live.origins = origins;
 		sx_requests_init(&run->live.requests, -1);
-		run->folder =
-			(struct sx_run_folder){.instance = options->instance, .stream_fd = -1, .lock_fd = -1};
+		run->folder = (struct sx_run_folder){
+			.instance = options->instance, .stream_fd = -1, .pairs.fd = -1, .lock_fd = -1};
 		run->loop.signal_fd = run->loop.main_fd = -1;
 		code = set_up(run);
 		if (code == 0)

@@ -85,6 +85,7 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 		.shm_dir = getenv("STIXELD_SHM_DIR"),
 		.stream_path = run->folder.stream_path,
 		.stream_fd = run->folder.stream_fd,
+		.pairs = &run->folder.pairs,
 		.frames =
 			frames ? frames - sx_telemetry_count(core->telemetry, SX_METRIC_FRAMES_PUBLISHED) : 0,
 		.main_fd = run->loop.main_fd,
@@ -99,6 +100,7 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 		.cameras = s->source.layout == SX_LAYOUT_TWO ? 2 : 1,
 		.path = {s->source.left, s->source.right},
 		.paced = true,
+		.live = s->source.kind == SX_SOURCE_V4L2,
 	};
 	struct sx_why why;
 	int r;

@@ -43,6 +43,7 @@ extern "C" {
  */
 #define STIXEL_PAIRS_MAGIC 0x50585453u /* "STXP" */
 #define STIXEL_PAIRS_BUFFERS_MAX 64
+#define STIXEL_PAIRS_NAME_BYTES 64
 #define STIXEL_PAIRS_BUFFERS 6 /* usual number of buffers: two contexts use up to four, one is being filled */
 
 /* Pixels of an image. The engine reads the first six in place. The daemon converts Bayer patterns to grey. */
@@ -91,6 +92,8 @@ STIXEL_SIZE(stixel_raw_camera, 176);
 #define STIXEL_PAIRS_OWN_BUFFERS 1u
 /* The images are raw: raw[] and rectified_* say how they are rectified. */
 #define STIXEL_PAIRS_RAW 2u
+/* Images without noise: an image that repeats the previous one is no sign of a frozen camera. */
+#define STIXEL_PAIRS_SIMULATED 4u
 
 /*
  * Format of all pairs of a writer. Later versions may add fields: set the rest to 0. Both images have the
@@ -112,7 +115,8 @@ struct stixel_pairs_format {
 	double fx, fy, cx, cy, baseline_m;
 	uint32_t rectified_width, rectified_height; /* with STIXEL_PAIRS_RAW: px; 0: as width, height */
 	struct stixel_raw_camera raw[2];	    /* with STIXEL_PAIRS_RAW: left, right */
-	char name[64]; /* name of the writer, for log and status; empty: the name of its process */
+	char name
+		[STIXEL_PAIRS_NAME_BYTES]; /* name of the writer, for log and status; empty: the library takes the name of the process */
 };
 STIXEL_AT(stixel_pairs_format, fps, 32);
 STIXEL_AT(stixel_pairs_format, fx, 40);

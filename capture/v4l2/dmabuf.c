@@ -171,13 +171,13 @@ void sx_dmabuf_finish(struct sx_dmabuf *b)
 	*b = (struct sx_dmabuf){.fd = -1};
 }
 
-void sx_dmabuf_sync(const struct sx_dmabuf *b, bool begin)
+void sx_dmabuf_sync(int fd, bool begin)
 {
 	struct dma_buf_sync s = {.flags =
 					 DMA_BUF_SYNC_READ | (begin ? DMA_BUF_SYNC_START : DMA_BUF_SYNC_END)};
 	int r;
 
 	do
-		r = ioctl(b->fd, DMA_BUF_IOCTL_SYNC, &s);
+		r = ioctl(fd, DMA_BUF_IOCTL_SYNC, &s);
 	while (r < 0 && (errno == EINTR || errno == EAGAIN));
 }

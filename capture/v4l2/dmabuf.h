@@ -48,6 +48,6 @@ void sx_dmabuf_finish(struct sx_dmabuf *b);
  * Call it with begin true before the processor reads what a device wrote, and with begin false after that.
  * Errors are ignored: a driver that fails here has no caches to maintain.
  */
-void sx_dmabuf_sync(const struct sx_dmabuf *b, bool begin);
+void sx_dmabuf_sync(int fd, bool begin);
 
 #endif

@@ -175,7 +175,7 @@ static int queue_buffer(struct sx_v4l2_queue *q, int index)
 		r.b.length = (uint32_t)b->bytes;
 	}
 	if (b->dmabuf.fd >= 0 && q->streaming)
-		sx_dmabuf_sync(&b->dmabuf, false);
+		sx_dmabuf_sync(b->dmabuf.fd, false);
 	error = sx_v4l2_ioctl(q->device->fd, VIDIOC_QBUF, &r.b);
 	b->queued = error >= 0;
 	return error;
@@ -353,6 +353,6 @@ int sx_v4l2_queue_take(struct sx_v4l2_queue *q, struct sx_v4l2_filled *ret, stru
 	ret->damaged = r.b.flags & V4L2_BUF_FLAG_ERROR;
 	read_stamp(&r.b, ret);
 	if (q->buffers[r.b.index].dmabuf.fd >= 0)
-		sx_dmabuf_sync(&q->buffers[r.b.index].dmabuf, true);
+		sx_dmabuf_sync(q->buffers[r.b.index].dmabuf.fd, true);
 	return ours ? -EALREADY : 1;
 }

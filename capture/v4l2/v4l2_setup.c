@@ -355,6 +355,7 @@ static void fill_info(struct sx_source *s, const struct sx_v4l2 *v, const struct
 		.cameras = v->count,
 		.path = {p->left, v->count == 2 ? p->right : NULL},
 		.paced = true,
+		.live = true,
 	};
 	if (*note)
 		add_note(&s->info, "memory is %s: %.159s", s->info.memory, note);

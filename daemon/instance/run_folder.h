@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/why.h"
+#include "capture/source.h"
 
 #define SX_RUN_PATH_BYTES 256
 
@@ -19,7 +20,9 @@ struct sx_run_folder {
 	char dir[SX_RUN_PATH_BYTES], status_path[SX_RUN_PATH_BYTES], stream_path[SX_RUN_PATH_BYTES];
 	bool status_created; /* this process has made the socket at status_path and removes it */
 	int stream_fd;	     /* socket for frames from systemd, or -1 */
-	int lock_fd;	     /* -1: not locked */
+	char pairs_path[SX_RUN_PATH_BYTES];
+	struct sx_pairs_socket pairs; /* socket for writers of pairs; fd -1: none */
+	int lock_fd;		      /* -1: not locked */
 };
 
 /* Makes the folder and locks it. Negative errno with a sentence. */
@@ -36,8 +39,13 @@ int sx_run_folder_hold(struct sx_run_folder *f, struct sx_status_server *server,
 bool sx_run_folder_holds(const struct sx_run_folder *f);
 /* Makes the status socket. Returns its descriptor, or a negative errno with a sentence. */
 int sx_run_folder_listen(struct sx_run_folder *f, struct sx_why *why);
-/* Removes the status socket if this process has made it. Call it only while this process holds the folder. */
-void sx_run_folder_unlink_status(const struct sx_run_folder *f);
+/*
+ * Makes the socket for writers of pairs. Members of group stixel-feed may connect if this process may give
+ * files to the group; otherwise its own user only. Negative errno with a sentence.
+ */
+int sx_run_folder_listen_pairs(struct sx_run_folder *f, struct sx_why *why);
+/* Removes the sockets that this process has made. Call it only while this process holds the folder. */
+void sx_run_folder_unlink(const struct sx_run_folder *f);
 /* Closes the descriptors. The lock goes last. */
 void sx_run_folder_finish(struct sx_run_folder *f);
 

@@ -8,7 +8,7 @@ import folders
 import rule
 
 INSTALLED = {"stixel.h", "include/stixel.h", "stixel_convert.h", "include/stixel_convert.h", "stixel_disparity.h",
-             "include/stixel_disparity.h", "stixel_recording.h"}
+             "include/stixel_disparity.h", "stixel_recording.h", "stixel_pairs.h", "include/stixel_pairs.h"}
 # Libraries with restricted use, and the folders that may include them.
 SYSTEM = [
     (re.compile(r"cuda|nvml|nvrtc"), {"gpu", "tests"}),
