@@ -100,13 +100,13 @@ STIXEL_SIZE(stixel_raw_camera, 176);
  * same size, pixels and pitch. width, height: 32x32 to 4096x2160 px.
  *
  * fx, fy, cx, cy, baseline_m: the rectified left camera (P of CameraInfo); fx 0: the writer does not know the
- * camera. The daemon uses the camera and raw[] if its configuration has neither camera.calibration nor
+ * camera, which only rectified images permit. The daemon uses the camera and raw[] if its configuration has neither camera.calibration nor
  * camera.fx. Height, pitch and roll of the camera are always the configuration's.
  */
 struct stixel_pairs_format {
 	uint32_t width, height; /* size of one image, px */
 	uint32_t pixel;		/* enum stixel_pixel */
-	uint32_t pitch;		/* bytes from row to row; 0: the smallest multiple of 64 */
+	uint32_t pitch;		/* bytes from row to row, up to 65536; 0: the smallest multiple of 64 */
 	uint32_t buffers;	/* buffers that the library makes, each for a pair, 2..64; 0: 6 */
 	uint32_t flags;		/* STIXEL_PAIRS_* */
 	uint32_t clock;		/* enum stixel_clock of the capture times; 0: CLOCK_MONOTONIC */
@@ -140,7 +140,8 @@ enum stixel_pairs_kind {
 enum stixel_pairs_fate {
 	STIXEL_PAIR_TAKEN = 0, /* an engine has read it, or it waited and a newer pair took its place there */
 	STIXEL_PAIR_OVERLOAD = 1, /* a newer pair came before the daemon took this one */
-	STIXEL_PAIR_BAD = 2	  /* places outside of the buffers, or impossible capture times */
+	STIXEL_PAIR_BAD = 2,	  /* places outside of the buffers, or impossible capture times */
+	STIXEL_PAIR_LOST = 3	  /* from stixel_pairs_returned() alone: the connection ended before */
 };
 
 struct stixel_pairs_hello {
@@ -189,7 +190,9 @@ STIXEL_SIZE(stixel_pairs_answer, 24);
 /*
  * Writer of pairs. One thread at a time uses a writer. It connects to the daemon by itself, and again after
  * the daemon or the instance was restarted: until then pairs are dropped and counted, and the writer tries
- * again every quarter of a second. Functions wait only where they have a timeout.
+ * again every quarter of a second, or every second if the daemon refused it. There is no thread: the work is
+ * done in the calls of begin, commit, queue, returned and connect. Functions wait only where they have a
+ * timeout; a signal ends the wait with -EINTR.
  */
 struct stixel_pairs;
 
@@ -201,8 +204,11 @@ struct stixel_pairs_images {
 };
 
 /*
- * Creates a writer for an instance and its buffers. The daemon need not run. bytes: sizeof(*format).
- * -EINVAL: a bad name or format. -ENOMEM, -EMFILE, ...: errors of the system.
+ * Creates a writer for an instance and its buffers. The daemon need not run. bytes: sizeof(*format). The
+ * buffers are sealed memory files; the right image lies behind the left one, at the next multiple of 4096.
+ * -EINVAL: a bad name, size, pitch or number of buffers, or
+ * unknown pixels; the daemon checks the camera. -ENAMETOOLONG: a path too long for a socket. -ENOMEM, -EMFILE, ...: errors of
+ * the system.
  */
 STIXEL_API int stixel_pairs_create(struct stixel_pairs **writer, const char *instance,
 				   const struct stixel_pairs_format *format, size_t bytes);
@@ -212,7 +218,8 @@ STIXEL_API int stixel_pairs_create_path(struct stixel_pairs **writer, const char
 /*
  * Waits until a daemon has accepted the writer. Returns 1, or 0 after timeout_ms (-1: no limit, 0: returns at
  * once). -EACCES: you may not write to pairs.sock: join group stixel-feed. -ECONNREFUSED: the daemon has
- * refused the writer. stixel_pairs_why() has a sentence. The caller need not call this function.
+ * refused the writer. stixel_pairs_why() has a sentence. -EINVAL: the writer has no buffers yet. The caller
+ * need not call this function, but the pairs before the daemon's answer are dropped.
  */
 STIXEL_API int stixel_pairs_connect(struct stixel_pairs *writer, int timeout_ms);
 /*
@@ -224,7 +231,8 @@ STIXEL_API int stixel_pairs_begin(struct stixel_pairs *writer, struct stixel_pai
 /*
  * Gives the pair to the daemon. left_ns, right_ns: capture times; both 0: unknown, now. The buffer belongs to
  * the daemon until stixel_pairs_begin() returns it again. 0; -ENOTCONN: no daemon takes the pair, and it is
- * dropped, see stixel_pairs_why(); -EINVAL: without begin.
+ * dropped, see stixel_pairs_why(); -EAGAIN: the daemon does not read its socket, and the pair is dropped;
+ * -EINVAL: without begin.
  */
 STIXEL_API int stixel_pairs_commit(struct stixel_pairs *writer, const struct stixel_pairs_images *images,
 				   int64_t left_ns, int64_t right_ns);
@@ -233,26 +241,29 @@ STIXEL_API int stixel_pairs_commit(struct stixel_pairs *writer, const struct sti
  * The following three are for a writer with its own buffers (STIXEL_PAIRS_OWN_BUFFERS): memory of a camera's
  * driver or of a GPU, exported as dma-buf, or a sealed memory file.
  *
- * Adds a buffer before the first connection. The library duplicates fd. bytes: size, 0: as lseek() says.
- * Returns its number from 0 on. -EINVAL: after the first connection, or without the flag. -ENOSPC: too many.
+ * Adds a buffer before the first connect or queue. The library duplicates fd. bytes: size, 0: as lseek() says.
+ * Returns its number from 0 on. -EINVAL: after the first connect or queue, without the flag, or a size of 0.
+ * -ENOSPC: too many.
  */
 STIXEL_API int stixel_pairs_add_buffer(struct stixel_pairs *writer, int fd, uint64_t bytes);
 /*
  * Gives a pair in these buffers to the daemon. Sets pair->magic, kind and number; the caller sets the rest.
  * The images must not change until stixel_pairs_returned() has named the pair's number. Errors as
- * stixel_pairs_commit(); then the images are not in use.
+ * stixel_pairs_commit(); then the images are not in use. -EINVAL: an image outside of its buffer. -EAGAIN: also
+ * if 256 pairs are not back, or are back and not taken.
  */
 STIXEL_API int stixel_pairs_queue(struct stixel_pairs *writer, struct stixel_pairs_pair *pair, size_t bytes);
 /*
- * Takes the next pair that came back. After a connection has ended, all its pairs come back. Returns 1 and
- * sets *number and *fate (may be NULL), or 0 after timeout_ms.
+ * Takes the next pair that came back. After a connection has ended, all its pairs come back as
+ * STIXEL_PAIR_LOST. Returns 1 and sets *number and *fate (may be NULL), or 0 after timeout_ms; 0 at once if no
+ * pair is away. -EINVAL: the library owns the buffers.
  */
 STIXEL_API int stixel_pairs_returned(struct stixel_pairs *writer, uint64_t *number, uint32_t *fate,
 				     int timeout_ms);
 
 /*
- * Returns a descriptor for poll(): readable (POLLIN) when a buffer may have come back. -ENOTCONN: there is no
- * connection. It changes with each connection.
+ * Returns a descriptor for poll(): readable (POLLIN) when a buffer may have come back; the next begin or
+ * returned reads it. -ENOTCONN: there is no connection. It changes with each connection.
  */
 STIXEL_API int stixel_pairs_fd(const struct stixel_pairs *writer);
 
@@ -260,14 +271,18 @@ struct stixel_pairs_counters {
 	uint64_t queued;      /* pairs given to a daemon */
 	uint64_t returned[3]; /* of them came back, by enum stixel_pairs_fate */
 	uint64_t lost;	      /* of them the connection ended */
-	uint64_t dropped;     /* pairs for which there was no daemon */
+	uint64_t dropped;     /* pairs that commit or queue did not give to a daemon */
 	uint64_t connections; /* number of daemons that accepted the writer */
 };
+/* Copies the counters. bytes: sizeof(*counters). 0; -EINVAL. */
 STIXEL_API int stixel_pairs_counters(const struct stixel_pairs *writer,
 				     struct stixel_pairs_counters *counters, size_t bytes);
-/* Returns why the writer is not connected, or the last refusal: one sentence, never NULL. */
+/*
+ * Returns why no daemon takes pairs: one sentence, valid until the next call. Empty while a daemon takes them.
+ * Never NULL.
+ */
 STIXEL_API const char *stixel_pairs_why(const struct stixel_pairs *writer);
-/* Ends the connection and frees the buffers. Accepts NULL. */
+/* Ends the connection and unmaps and closes the buffers. Accepts NULL. */
 STIXEL_API void stixel_pairs_close(struct stixel_pairs *writer);
 
 #undef STIXEL_AT

@@ -7,6 +7,7 @@
 #include <stixel_convert.h>
 #include <stixel_disparity.h>
 #include <stixel_messages.h>
+#include <stixel_pairs.h>
 
 const char *use_header(const struct stixel_frame *frame);
 const char *use_header(const struct stixel_frame *frame)

@@ -5,6 +5,7 @@
 #include <stixel_convert.h>
 #include <stixel_disparity.h>
 #include <stixel_messages.h>
+#include <stixel_pairs.h>
 
 int main()
 {

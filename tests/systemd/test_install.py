@@ -50,6 +50,7 @@ WANTED = """
 {includedir}/stixel_convert.h
 {includedir}/stixel_disparity.h
 {includedir}/stixel_messages.h
+{includedir}/stixel_pairs.h
 {includedir}/stixel_recording.h
 {libdir}/libstixel-recording.so
 {libdir}/libstixel-recording.so.1
