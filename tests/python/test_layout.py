@@ -15,12 +15,14 @@ from stixel import _layout, _library
 
 HEADER = os.path.join(support.SOURCE, "include", "stixel.h")
 HEADERS = [HEADER, *(HEADER.replace(".h", "_%s.h" % name)
-                     for name in ("convert", "disparity", "recording", "messages"))]
+                     for name in ("convert", "disparity", "pairs", "recording", "messages"))]
 CC = os.environ["STIXEL_CC"].split()
 STRUCTS = {"stixel": stixel.STIXEL, "stixel_frame_header": stixel.HEADER, "stixel_frame": _layout.CFrame,
            "stixel_status": _layout.CStatus, "stixel_scores_format": _layout.CScoresFormat,
            "stixel_scores_planes": _layout.CScoresPlanes, "stixel_disparity_format": _layout.CDisparityFormat,
-           "stixel_disparity_map": _layout.CDisparityMap, "stixel_scan_options": _layout.CScanOptions,
+           "stixel_disparity_map": _layout.CDisparityMap, "stixel_raw_camera": _layout.CRawCamera,
+           "stixel_pairs_format": _layout.CPairsFormat, "stixel_pairs_images": _layout.CPairsImages,
+           "stixel_pairs_counters": _layout.CPairsCounters, "stixel_scan_options": _layout.CScanOptions,
            "stixel_point": stixel.POINT, "stixel_free_column": stixel.FREE_COLUMN,
            "stixel_free_options": _layout.CFreeOptions, "stixel_points_options": _layout.CPointsOptions,
            "stixel_record": _layout.CRecord, "stixel_recording_info": _layout.CRecordingInfo,
@@ -34,6 +36,7 @@ ENUMS = {"stixel_kind": (_layout.Kind, "STIXEL_"), "stixel_clock": (_layout.Cloc
          "stixel_scan_as": (_layout.ScanAs, "STIXEL_SCAN_AS_"),
          "stixel_points_of": (_layout.PointsOf, "STIXEL_POINTS_OF_"),
          "stixel_coordinates": (_layout.Coordinates, "STIXEL_COORDINATES_"),
+         "stixel_pixel": (_layout.Pixel, "STIXEL_PIXEL_"), "stixel_lens": (_layout.Lens, "STIXEL_LENS_"),
          "stixel_part": (_layout.Part, "STIXEL_PART_"),
          "stixel_record_kind": (_layout.RecordKind, "STIXEL_RECORD_"),
          "stixel_message_kind": (_layout.MessageKind, "STIXEL_MESSAGE_")}
@@ -81,7 +84,7 @@ def numbers_of_c():
     with tempfile.TemporaryDirectory(prefix="stixel-") as top:
         with open(top + "/layout.c", "w", encoding="utf-8") as f:
             f.write("#include <stdio.h>\n#include <stixel_convert.h>\n#include <stixel_disparity.h>\n"
-                    "#include <stixel_messages.h>\n"
+                    "#include <stixel_messages.h>\n#include <stixel_pairs.h>\n"
                     "int main(void)\n{\n%s\n}\n" % "\n".join(lines))
         subprocess.run([*CC, "-I", os.path.dirname(HEADER), top + "/layout.c", "-o", top + "/layout"], check=True)
         out = subprocess.run([top + "/layout"], check=True, capture_output=True, text=True).stdout
@@ -135,7 +138,9 @@ class Layout(unittest.TestCase):
                 + _library._MESSAGES_FUNCTIONS}
         # Python has its own names of enums; for the other functions the module has one that returns more
         self.assertEqual(declared - used, {"stixel_%s_name" % n for n in ("kind", "state", "publisher", "road")}
-                         | {"stixel_free_space_m", "stixel_scan"})
+                         | {"stixel_free_space_m", "stixel_scan"}
+                         # for buffers of the caller
+                         | {"stixel_pairs_%s" % n for n in ("add_buffer", "queue", "returned")})
         self.assertEqual(used - declared, set())
 
 

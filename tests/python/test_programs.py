@@ -125,7 +125,8 @@ class Examples(Program):
 
     def test_all_are_short_and_tested(self):
         names = set(map(os.path.basename, support.examples()))
-        self.assertEqual(names, {"reader.py", "free_space.py", "two_cameras.py", "plot.py", "scores.py", "external.py"})
+        self.assertEqual(names, {"reader.py", "free_space.py", "two_cameras.py", "plot.py", "scores.py", "external.py",
+                                 "pairs.py", "depthai_pairs.py", "realsense_pairs.py", "zed_pairs.py"})
         for name in names:
             with open(self.example(name), encoding="utf-8") as f:
                 lines = f.readlines()

@@ -87,23 +87,28 @@ WANTED = """
 {datadir}/doc/stixeld/examples/65-cameras.rules
 {datadir}/doc/stixeld/examples/cpu.conf
 {datadir}/doc/stixeld/examples/cuda.conf
+{datadir}/doc/stixeld/examples/depthai_pairs.py python
 {datadir}/doc/stixeld/examples/dmabuf.conf
 {datadir}/doc/stixeld/examples/external.py     python
 {datadir}/doc/stixeld/examples/files.conf
 {datadir}/doc/stixeld/examples/jetson.conf
 {datadir}/doc/stixeld/examples/free_space.py   python
 {datadir}/doc/stixeld/examples/grafana-dashboard.json
+{datadir}/doc/stixeld/examples/pairs.c
+{datadir}/doc/stixeld/examples/pairs.py       python
 {datadir}/doc/stixeld/examples/plot.py         python
 {datadir}/doc/stixeld/examples/power.conf
 {datadir}/doc/stixeld/examples/prometheus-rules.yml
 {datadir}/doc/stixeld/examples/reader.c
 {datadir}/doc/stixeld/examples/reader.py       python
+{datadir}/doc/stixeld/examples/realsense_pairs.py python
 {datadir}/doc/stixeld/examples/realtime.conf
 {datadir}/doc/stixeld/examples/scores.c
 {datadir}/doc/stixeld/examples/scores.py       python
 {datadir}/doc/stixeld/examples/stixel-metrics@.service
 {datadir}/doc/stixeld/examples/stixel-metrics@.timer
 {datadir}/doc/stixeld/examples/two_cameras.py  python
+{datadir}/doc/stixeld/examples/zed_pairs.py    python
 {pythondir}/stixel-{version}.dist-info/METADATA     python
 {pythondir}/stixel/__init__.py              python
 {pythondir}/stixel/__main__.py              python
@@ -118,6 +123,7 @@ WANTED = """
 {pythondir}/stixel/_library.py              python
 {pythondir}/stixel/_messages.py             python
 {pythondir}/stixel/_open.py                 python
+{pythondir}/stixel/_pairs.py               python
 {pythondir}/stixel/_planes.py               python
 {pythondir}/stixel/_reader.py               python
 {pythondir}/stixel/_recorded.py             python

@@ -13,13 +13,14 @@ SPDX-License-Identifier: Apache-2.0
 from ._convert import Scan
 from ._disparity import DisparityWriter
 from ._errors import (BadName, Busy, Damaged, Died, Ended, LibraryError, NotAllowed, NotConnected, NotRunning,
-                      NotStixel, NotSupported, OtherVersion, Restarted, StixelError)
+                      NotStixel, NotSupported, OtherVersion, Refused, Restarted, StixelError)
 from ._frame import Counts, Frame, load
 from ._geometry import Camera, Road
 from ._layout import (FREE_COLUMN, HEADER, POINT, STIXEL, Clock, Flag, FrameFlag, Free, Kind, Part, Plane, Publisher,
                       RoadOrigin, ScanAs, Stamp, State)
 from ._library import library_version
 from ._open import open, open_path
+from ._pairs import Pair, PairCounts, PairWriter, RawCamera
 from ._reader import Reader, Status
 from ._recorded import Damage, End, Gap, GapReason, Life
 from ._recording import Recording
@@ -29,9 +30,10 @@ from ._url import open_url
 __all__ = [
     "BadName", "Busy", "Camera", "Clock", "Counts", "Damage", "Damaged", "Died", "DisparityWriter", "End", "Ended",
     "FREE_COLUMN", "Flag", "Frame", "FrameFlag", "Free", "Gap", "GapReason", "HEADER", "Kind", "LibraryError", "Life",
-    "NotAllowed", "NotConnected", "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "POINT", "Part", "Plane",
-    "Publisher", "Reader", "Recording", "Restarted", "Road", "RoadOrigin", "STIXEL", "Scan", "ScanAs", "ScoreWriter",
-    "Stamp", "State", "Status", "StixelError", "library_version", "load", "one_hot", "open", "open_path", "open_url"]
+    "NotAllowed", "NotConnected", "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "POINT", "Pair",
+    "PairCounts", "PairWriter", "Part", "Plane", "Publisher", "RawCamera", "Reader", "Recording", "Refused",
+    "Restarted", "Road", "RoadOrigin", "STIXEL", "Scan", "ScanAs", "ScoreWriter", "Stamp", "State", "Status",
+    "StixelError", "library_version", "load", "one_hot", "open", "open_path", "open_url"]
 
 
 def __getattr__(name: str) -> str:

@@ -61,6 +61,10 @@ class NotSupported(StixelError):
     """This way of reading does not support the request."""
 
 
+class Refused(StixelError, ConnectionRefusedError):
+    """The daemon does not accept this writer of pairs. The sentence is the daemon's."""
+
+
 class Busy(StixelError):
     """The publisher already has the maximum number of clients."""
 
@@ -78,6 +82,7 @@ CLASSES: Dict[int, Type[StixelError]] = {
     errno.ENOTCONN: NotConnected,
     errno.ENOTSUP: NotSupported,
     errno.EAGAIN: Busy,
+    errno.ECONNREFUSED: Refused,
 }
 
 

@@ -28,6 +28,33 @@ class Kind(enum.IntEnum):
     UNKNOWN = 3
 
 
+class Pixel(enum.IntEnum):
+    """Pixels of the images that a writer gives."""
+
+    GREY8 = 1
+    GREY16 = 2
+    RGB24 = 3
+    YUYV = 4
+    UYVY = 5
+    NV12 = 6
+    RGGB8 = 16
+    GRBG8 = 17
+    GBRG8 = 18
+    BGGR8 = 19
+    RGGB16 = 20
+    GRBG16 = 21
+    GBRG16 = 22
+    BGGR16 = 23
+
+
+class Lens(enum.IntEnum):
+    """Models of a raw camera's lens."""
+
+    PLUMB_BOB = 0
+    RATIONAL = 1
+    EQUIDISTANT = 2
+
+
 class Flag(enum.IntFlag):
     """Bits of a stixel's field "flags"."""
 
@@ -290,6 +317,39 @@ class CDisparityMap(ctypes.Structure):
 
     _fields_ = [("data", ctypes.c_void_p), ("confidence", ctypes.c_void_p), ("width", ctypes.c_uint32),
                 ("height", ctypes.c_uint32), ("pitch", ctypes.c_uint32), ("confidence_pitch", ctypes.c_uint32)]
+
+
+class CRawCamera(ctypes.Structure):
+    """struct stixel_raw_camera"""
+
+    _fields_ = [("lens", ctypes.c_uint32), ("reserved", ctypes.c_uint32), ("fx", ctypes.c_double),
+                ("fy", ctypes.c_double), ("cx", ctypes.c_double), ("cy", ctypes.c_double),
+                ("distortion", ctypes.c_double * 8), ("rotation", ctypes.c_double * 9)]
+
+
+class CPairsFormat(ctypes.Structure):
+    """struct stixel_pairs_format"""
+
+    _fields_ = [("width", ctypes.c_uint32), ("height", ctypes.c_uint32), ("pixel", ctypes.c_uint32),
+                ("pitch", ctypes.c_uint32), ("buffers", ctypes.c_uint32), ("flags", ctypes.c_uint32),
+                ("clock", ctypes.c_uint32), ("stamp", ctypes.c_uint32), ("fps", ctypes.c_double),
+                ("fx", ctypes.c_double), ("fy", ctypes.c_double), ("cx", ctypes.c_double), ("cy", ctypes.c_double),
+                ("baseline_m", ctypes.c_double), ("rectified_width", ctypes.c_uint32),
+                ("rectified_height", ctypes.c_uint32), ("raw", CRawCamera * 2), ("name", ctypes.c_char * 64)]
+
+
+class CPairsImages(ctypes.Structure):
+    """struct stixel_pairs_images"""
+
+    _fields_ = [("left", ctypes.c_void_p), ("right", ctypes.c_void_p), ("pitch", ctypes.c_uint32),
+                ("buffer", ctypes.c_uint32)]
+
+
+class CPairsCounters(ctypes.Structure):
+    """struct stixel_pairs_counters"""
+
+    _fields_ = [("queued", ctypes.c_uint64), ("returned", ctypes.c_uint64 * 3), ("lost", ctypes.c_uint64),
+                ("dropped", ctypes.c_uint64), ("connections", ctypes.c_uint64)]
 
 
 class CScanOptions(ctypes.Structure):

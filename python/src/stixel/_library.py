@@ -14,7 +14,8 @@ import threading
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ._errors import LibraryError
-from ._layout import (CDisparityFormat, CDisparityMap, CFrame, CFreeOptions, CMessage, CMessageTopic, CPointsOptions,
+from ._layout import (CDisparityFormat, CDisparityMap, CFrame, CFreeOptions, CMessage, CMessageTopic, CPairsCounters,
+                      CPairsFormat, CPairsImages, CPointsOptions,
                       CRecord, CRecordingInfo, CScanOptions, CScoresFormat, CScoresPlanes, CStatus)
 
 SONAME = "libstixel.so.1"
@@ -26,6 +27,7 @@ _PATH_BYTES = 4096
 _reader = ctypes.c_void_p
 _scores = ctypes.c_void_p
 _disparity = ctypes.c_void_p
+_pairs = ctypes.c_void_p
 _frame = ctypes.POINTER(CFrame)
 _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ("stixel_open", ctypes.c_int, [ctypes.POINTER(_reader), ctypes.c_char_p, ctypes.c_uint]),
@@ -59,11 +61,24 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ("stixel_disparity_begin", ctypes.c_int, [_disparity, ctypes.POINTER(CDisparityMap)]),
     ("stixel_disparity_commit", ctypes.c_int, [_disparity, ctypes.c_int64, ctypes.c_uint64, ctypes.c_uint64]),
     ("stixel_disparity_close", None, [_disparity]),
+    ("stixel_pairs_create", ctypes.c_int,
+     [ctypes.POINTER(_pairs), ctypes.c_char_p, ctypes.POINTER(CPairsFormat), ctypes.c_size_t]),
+    ("stixel_pairs_create_path", ctypes.c_int,
+     [ctypes.POINTER(_pairs), ctypes.c_char_p, ctypes.POINTER(CPairsFormat), ctypes.c_size_t]),
+    ("stixel_pairs_begin", ctypes.c_int, [_pairs, ctypes.POINTER(CPairsImages), ctypes.c_int]),
+    ("stixel_pairs_commit", ctypes.c_int,
+     [_pairs, ctypes.POINTER(CPairsImages), ctypes.c_int64, ctypes.c_int64]),
+    ("stixel_pairs_fd", ctypes.c_int, [_pairs]),
+    ("stixel_pairs_counters", ctypes.c_int, [_pairs, ctypes.POINTER(CPairsCounters), ctypes.c_size_t]),
+    ("stixel_pairs_why", ctypes.c_char_p, [_pairs]),
+    ("stixel_pairs_close", None, [_pairs]),
     ("stixel_place", ctypes.c_int, [ctypes.c_uint, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]),
     ("stixel_strerror", ctypes.c_char_p, [ctypes.c_int]),
     ("stixel_version", ctypes.c_char_p, []),
 ]
-_WAITING: List[Tuple[str, Any, List[Any]]] = [("stixel_wait", ctypes.c_int, [_reader, ctypes.c_int])]
+_WAITING: List[Tuple[str, Any, List[Any]]] = [
+    ("stixel_wait", ctypes.c_int, [_reader, ctypes.c_int]),
+    ("stixel_pairs_connect", ctypes.c_int, [_pairs, ctypes.c_int])]
 _recording = ctypes.c_void_p
 # A file may be large and its disk slow, so these functions let other threads run.
 _RECORDING_FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [

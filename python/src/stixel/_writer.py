@@ -41,12 +41,12 @@ class _Ring:
             getattr(self.lib, self.kind + "_close")(self.handle)
 
 
-class _Memory:
-    """NumPy's view of a ring's memory."""
+class Memory:
+    """NumPy's view of a writer's memory."""
 
-    def __init__(self, ring: _Ring, address: int, typestr: str, shape: Tuple[int, ...],
+    def __init__(self, owner: object, address: int, typestr: str, shape: Tuple[int, ...],
                  strides: Tuple[int, ...]) -> None:
-        self.ring = ring
+        self.owner = owner  # keeps the memory mapped
         self.__array_interface__ = {
             "version": 3, "typestr": typestr, "data": (address, False), "shape": shape, "strides": strides}
 
@@ -112,7 +112,7 @@ class Writer:
 
     def _view(self, address: int, typestr: str, shape: Tuple[int, ...],
               strides: Tuple[int, ...]) -> "np.ndarray[Any, Any]":
-        return np.asarray(_Memory(self._open(), address, typestr, shape, strides))
+        return np.asarray(Memory(self._open(), address, typestr, shape, strides))
 
     def commit(self, frame: Optional[Frame] = None, *, capture_ns: Optional[int] = None) -> None:
         """Publishes the item that was filled in, as belonging to an image.
