@@ -1,6 +1,6 @@
 /*
  * Fails each call of base and ipc, one at a time, in this process. Lives: a publisher with its ring and its
- * socket, a reader with both, a feed with its writer, a status socket with its clients, the log with its
+ * socket, a reader with both, a feed with its writer, a writer of pairs, a status socket with its clients, the log with its
  * rings. Each life ends well or with a negative errno, and descriptors and files are as before.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -26,6 +26,7 @@
 #include "base/image.h"
 #include "base/log.h"
 #include "include/stixel_disparity.h"
+#include "include/stixel_pairs.h"
 #include "ipc/feed/disparity.h"
 #include "ipc/feed/feed.h"
 #include "ipc/feed/scores.h"
@@ -299,6 +300,63 @@ static int live_disparity(void)
 	return e;
 }
 
+/* Plays the daemon of live_pairs(): accepts the writer if it came, and returns the first pair. */
+static int welcome_writer(int listener)
+{
+	const struct stixel_pairs_answer welcome = {STIXEL_PAIRS_MAGIC, STIXEL_PAIRS_WELCOME, 4, 0, 0},
+					 returned = {STIXEL_PAIRS_MAGIC, STIXEL_PAIRS_RETURNED, 1, 0, 0};
+	int peer;
+
+	torture_begin_own();
+	peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	if (peer >= 0) {
+		(void)send(peer, &welcome, sizeof(welcome), MSG_NOSIGNAL);
+		(void)send(peer, &returned, sizeof(returned), MSG_NOSIGNAL);
+	}
+	torture_end_own();
+	return peer;
+}
+
+static int give_pair(struct stixel_pairs *w)
+{
+	struct stixel_pairs_images to;
+	int e = stixel_pairs_begin(w, &to, 0);
+
+	if (e == 1)
+		e = stixel_pairs_commit(w, &to, 1, 1);
+	assert_true(e == 0 || (e < 0 && (e != -ENOTCONN || *stixel_pairs_why(w))));
+	return e;
+}
+
+static int live_pairs(void)
+{
+	const struct stixel_pairs_format f = {.width = 32, .height = 32, .pixel = STIXEL_PIXEL_GREY8};
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stixel_pairs *w = NULL;
+	int listener, peer, e;
+
+	torture_begin_own();
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (bind(listener, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(listener, 4) < 0)
+		abort();
+	torture_end_own();
+	e = stixel_pairs_create_path(&w, path, &f, sizeof(f));
+	assert_true((e == 0) == (w != NULL));
+	if (e == 0) {
+		stixel_pairs_connect(w, 0);
+		peer = welcome_writer(listener);
+		e = give_pair(w);
+		if (peer >= 0)
+			close(peer);
+		give_pair(w); /* after the end of the connection */
+	}
+	stixel_pairs_close(w);
+	close(listener);
+	unlink(path);
+	return e;
+}
+
 static int live_instance(void)
 {
 	char runtime[256];
@@ -525,6 +583,7 @@ int main(void)
 		LIFE(stream_of_a_group),
 		LIFE(feed),
 		LIFE(disparity),
+		LIFE(pairs),
 		LIFE(status),
 	};
 
