@@ -440,5 +440,114 @@ class Cameras(Case):
         self.camera("zed_pairs.py", "pyzed", (1280, 720), 1, (5 * 10**9, 5 * 10**9))
 
 
+class Daemons(support.TestCase):
+    """The whole way: pairs from this process, frames from stixeld."""
+
+    SIZE = (320, 240)
+    PX = 20  # disparity of the whole scene: 200 * 0.06 / 20 m = 0.6 m
+    CAMERA = (200.0, 200.0, 159.5, 119.5, 0.06)
+    ARGS = ["-s", "source.kind=shared", "-s", "stereo.disparities=64", "-s", "engine.threads=1"]
+
+    def start(self, label, *args):
+        d = self.daemon(label, *self.ARGS, *args)
+        self.use_runtime_dir(d.user)
+        return d
+
+    def writer(self, d, *args, **more):
+        w = stixel.PairWriter(d.name, *self.SIZE, *args, **dict({"camera": self.CAMERA, "simulated": True}, **more))
+        self.addCleanup(w.close)
+        return w
+
+    def scene(self):
+        width, height = self.SIZE
+        texture = np.random.default_rng(2).integers(16, 236, (height, width + self.PX), dtype=np.uint8)
+        return texture[:, :width], texture[:, self.PX:]
+
+    def frame(self, reader, w, left, right):
+        """Writes pairs until a frame comes that belongs to one of them, and returns it."""
+        sent = set()
+        for _ in range(200):
+            now = time.monotonic_ns()
+            if w.write(left, right, now, now + 1000):
+                sent.add(now)
+            frame = reader.latest(timeout=0.1)
+            if frame is not None and frame.capture_left_ns in sent:
+                self.assertEqual(frame.capture_right_ns, frame.capture_left_ns + 1000)
+                return frame
+        raise AssertionError("no frame of 200 pairs: " + w.why)
+
+    def test_every_kind_of_pixels(self):
+        d = self.start("pixels")
+        grey = self.scene()
+        wide = [image.astype(np.uint16) << 4 for image in grey]
+        kinds = {"grey8": grey, "nv12": grey, "rgb24": [np.repeat(image[..., None], 3, 2) for image in grey],
+                 "yuyv": [np.stack([image, image // 2], 2) for image in grey],
+                 "uyvy": [np.stack([image // 2, image], 2) for image in grey], "grey16": wide, "rggb8": grey,
+                 "bggr16": wide}
+        frames = {}
+        with stixel.open(d.name, follow=True) as reader:
+            for kind, images in kinds.items():
+                with self.writer(d, kind) as w:
+                    frames[kind] = f = self.frame(reader, w, *images)
+                self.assertEqual((f.width, f.height), self.SIZE)
+                self.assertEqual((f.camera.fx, f.camera.baseline_m), (200, 0.06), kind)
+                self.assertAlmostEqual(float(np.nanmedian(f.depth)), 0.6, delta=0.02, msg=kind)
+        for kind in ("nv12", "rgb24", "yuyv", "uyvy"):  # the same grey levels
+            self.assertEqual(frames[kind].stixels.tobytes(), frames["grey8"].stixels.tobytes(), kind)
+
+    def test_raw_images(self):
+        d = self.start("raw")
+        raw = stixel.RawCamera(200, 200, 159.5, 119.5, (0.02, 0, 0, 0))
+        with stixel.open(d.name, follow=True) as reader:
+            with self.writer(d, raw=(raw, raw), rectified=(288, 208)) as w:
+                f = self.frame(reader, w, *self.scene())
+        self.assertTrue(f.flags & stixel.FrameFlag.RECTIFIED)
+        self.assertEqual((f.width, f.height), (288, 208))
+
+    def test_refusals(self):
+        d = self.start("refuses", "-s", "source.size=320x240")
+        with self.writer(d, name="the first") as w:
+            self.assertTrue(w.connect(20))
+            with self.assertRaisesRegex(stixel.Refused, r"the first \(process %d\)" % os.getpid()):
+                self.writer(d).connect(20)
+        for size, more, text in (((160, 120), {}, "160x120, source.size is 320x240"),
+                                 ((320, 240), {"camera": (-1, 1, 1, 1, 1)}, "must be above 0"),
+                                 ((320, 240), {"fps": 1e9}, "pairs a second")):
+            with stixel.PairWriter(d.name, *size, **more) as w:
+                with self.assertRaisesRegex(stixel.Refused, text):
+                    w.connect(20)
+
+    def test_a_daemon_that_is_killed(self):
+        d = self.start("killed")
+        scene = self.scene()
+        w = self.writer(d)
+        with stixel.open(d.name, follow=True) as reader:
+            first = self.frame(reader, w, *scene)
+            d.stop(signal.SIGKILL)
+            self.assertFalse(w.write(*scene))
+            self.assertRegex(w.why, "no daemon takes pairs|has ended the connection")
+            d.start(*self.ARGS)
+            self.assertNotEqual(self.frame(reader, w, *scene).epoch, first.epoch)
+        self.assertEqual(w.counts.connections, 2)
+
+    def test_examples(self):
+        d = self.start("examples")
+        for command in ([support.sys.executable, os.path.join(EXAMPLES, "pairs.py")],
+                        [os.environ["STIXEL_EXAMPLE_PAIRS"]]):
+            process = Examples.run_it(self, *command, d.name)
+            with stixel.open(d.name, follow=True) as reader:
+                found = []
+                for _ in range(100):
+                    f = reader.next(timeout=20)
+                    box = (f.stixels["kind"] == stixel.Kind.OBJECT) & (abs(f.depth - 1.2) < 0.05)
+                    if len(set(f.stixels["column"][box])) * f.column_width >= 60:
+                        found.append(f)
+                    if len(found) == 3:
+                        break
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.communicate(timeout=20)[1], "")
+            self.assertEqual(len(found), 3, "the box of 80 px at 1.2 m")
+
+
 if __name__ == "__main__":
     unittest.main()
