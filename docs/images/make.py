@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Makes the pictures of README and docs anew, of the synthetic street: street.png by stixelctl, web.png of stixel-web's
-page, first-camera.png of a raw pair, the same rectified, and its stixels.
+page, first-camera.png of a raw pair, the same rectified, and its stixels. If there is MuJoCo: robot.png of robot.py.
 
 Usage: docs/images/make.py BUILD          (from the top of the tree; BUILD: a build folder)
 
 Needs chromium, chromium-driver, python3-selenium and python3-pil, as tools/test installs them.
 SPDX-License-Identifier: Apache-2.0
 """
+import importlib.util
 import os
 import re
 import subprocess
@@ -112,6 +113,27 @@ def page(place, support, test_browser):
     shrink(path, 256)
 
 
+def robot(place, build):
+    """Four moments of a robot's way: its left image beside its map."""
+    film, path = os.path.join(place.top, "film"), os.path.join(HERE, "robot.png")
+    process, _ = place.start("robot.log", build + "/daemon/stixeld", "-i", "robot", "-s", "source.kind=shared",
+                             "-s", "camera.height_m=0.25")
+    env = dict(place.env, PYTHONPATH=os.pathsep.join([os.path.join(TOP, "python", "src"),
+                                                      os.environ.get("PYTHONPATH", "")]),
+               STIXEL_LIBRARY=build + "/ipc/client/libstixel.so")
+    subprocess.run([sys.executable, os.path.join(TOP, "docs", "examples", "robot.py"), "robot", "--seed", "3",
+                    "--metres", "9", "--film", film], env=env, check=True)
+    process.terminate()
+    process.wait()
+    moments = sorted(os.listdir(film))
+    strip = Image.new("RGB", (560 * 2 + 8, 240 * 2 + 8), "white")
+    for i in range(4):
+        with Image.open(os.path.join(film, moments[(i + 1) * (len(moments) - 1) // 4])) as image:
+            strip.paste(image.resize((560, 240), Image.Resampling.LANCZOS), (i % 2 * 568, i // 2 * 248))
+    strip.save(path)
+    shrink(path, 160)
+
+
 def main(build):
     build = os.path.abspath(build)
     os.environ.update(STIXELD=build + "/daemon/stixeld", STIXEL_WEB=build + "/tools/web/stixel-web")
@@ -128,6 +150,8 @@ def main(build):
         first_camera(place, build, support)
         daemon(place, build, support, "640x240", 10)  # as tools/demo, so that two cores draw it in time
         page(place, support, test_browser)
+        if importlib.util.find_spec("mujoco"):
+            robot(place, build)
     finally:
         place.close()
 
