@@ -12,24 +12,12 @@
 #include <string.h>
 
 #include "base/advice.h"
+#include "base/clock.h"
 #include "base/contract.h"
 #include "capture/image/image_io.h"
 #include "capture/paths.h"
-
-struct found {
-	struct sx_paths left, right;
-};
-
-static const struct {
-	const char *left, *right;
-} subfolders[] = {
-	{"image_2", "image_3"},
-	{"image_0", "image_1"},
-	{"colored_0", "colored_1"},
-	{"image_02/data", "image_03/data"},
-	{"image_00/data", "image_01/data"},
-	{"left", "right"},
-};
+#include "capture/recorded_pairs.h"
+#include "capture/slots.h"
 
 /*
  * Words that tell left from right names. stem: the word must be the whole name before the ending; otherwise
@@ -75,7 +63,7 @@ static int swap_word(const char *name, const char *from, const char *to, bool st
 	return 0;
 }
 
-static int add_pair(struct found *f, const char *left_folder, const char *left, const char *right_folder,
+static int add_pair(struct sx_found *f, const char *left_folder, const char *left, const char *right_folder,
 		    const char *right)
 {
 	int r = sx_paths_add(&f->left, left_folder, left);
@@ -85,7 +73,7 @@ static int add_pair(struct found *f, const char *left_folder, const char *left, 
 }
 
 /* Adds all pairs of names that the rule gives. A name with a word but without a partner is an error. */
-static int pair_by_word(struct found *f, const char *folder, const struct sx_paths *names,
+static int pair_by_word(struct sx_found *f, const char *folder, const struct sx_paths *names,
 			const struct word *w, struct sx_why *why)
 {
 	char partner[PATH_MAX];
@@ -118,7 +106,7 @@ static bool any_has(const struct sx_paths *names, const char *word, bool stem)
 }
 
 /* Pairs the files of one folder (rule 2). It is no error if no pair is found. */
-static int pair_in_folder(struct found *f, const char *folder, struct sx_why *why)
+static int pair_in_folder(struct sx_found *f, const char *folder, struct sx_why *why)
 {
 	struct sx_paths names = {0};
 	int r = sx_paths_images(&names, folder);
@@ -154,7 +142,7 @@ static int same_names(const char *left, const struct sx_paths *a, const char *ri
 	return 0;
 }
 
-static int pair_folders(struct found *f, const char *left, const char *right, struct sx_why *why)
+static int pair_folders(struct sx_found *f, const char *left, const char *right, struct sx_why *why)
 {
 	struct sx_paths a = {0}, b = {0};
 	int r = sx_paths_images(&a, left);
@@ -172,44 +160,78 @@ static int pair_folders(struct found *f, const char *left, const char *right, st
 }
 
 /*
- * Finds the first pair of subfolders that exists. Returns its index and both names; COUNT(subfolders): none
- * exists.
+ * Checks the intervals of the pairs: a file with times in another unit must not let the daemon wait for days or count
+ * pairs that come all at once.
  */
-static int find_subfolders(const char *folder, char left[PATH_MAX], char right[PATH_MAX])
+static int check_intervals(const struct sx_found *f, struct sx_why *why)
 {
-	size_t k;
+	const size_t last = f->left.count - 1;
+	const int64_t *ns = f->ns[0];
 
-	for (k = 0; k < COUNT(subfolders); k++) {
-		if (snprintf(left, PATH_MAX, "%s/%s", folder, subfolders[k].left) >= PATH_MAX ||
-		    snprintf(right, PATH_MAX, "%s/%s", folder, subfolders[k].right) >= PATH_MAX)
-			return -ENAMETOOLONG;
-		if (sx_paths_is_folder(left) && sx_paths_is_folder(right))
-			break;
+	for (size_t i = 0; i <= last; i++)
+		if (llabs(f->ns[1][i] - ns[i]) > SX_NS_PER_S)
+			return sx_why_fail(-EBADMSG, why, "%s and %s were taken %.6g s apart",
+					   f->left.name[i], f->right.name[i],
+					   (double)llabs(f->ns[1][i] - ns[i]) / SX_NS_PER_S);
+	for (size_t i = 1; i <= last; i++)
+		if (ns[i] - ns[i - 1] > SX_FILE_LIST_GAP_S * SX_NS_PER_S)
+			return sx_why_fail(-EBADMSG, why,
+					   "%s was taken %.6g s after the image before, more than %d s",
+					   f->left.name[i], (double)(ns[i] - ns[i - 1]) / SX_NS_PER_S,
+					   SX_FILE_LIST_GAP_S);
+	if ((double)last * SX_NS_PER_S > SX_FPS_MAX * (double)(ns[last] - ns[0]))
+		return sx_why_fail(-EBADMSG, why,
+				   "the time stamps of %zu images differ by %lld ns: wrong unit?",
+				   f->left.count, (long long)(ns[last] - ns[0]));
+	return 0;
+}
+
+/* Adds the capture times that the source asks for, and leaves no others. */
+static int take_times(struct sx_found *f, const struct sx_source_params *p, const struct sx_dataset *d,
+		      struct sx_why *why)
+{
+	int r = 0;
+
+	if (p->recorded && f->left.count > 1 && d->times[0]) {
+		if (!d->named)
+			r = sx_recorded_pairs_date(f, p->path, d, why);
+		if (r == 0)
+			r = check_intervals(f, why);
+		if (r < 0)
+			sx_why_add(why, "; source.fps sets a rate instead of the time stamps");
+		return r;
 	}
-	return (int)k;
+	for (int i = 0; i < 2; i++) {
+		free(f->ns[i]);
+		f->ns[i] = NULL;
+	}
+	return 0;
 }
 
-const char *sx_file_list_subfolder(const char *folder)
+/* Pairs the files of a data set or of two known subfolders (rule 1). */
+static int pair_dataset(struct sx_found *f, const struct sx_source_params *p, struct sx_dataset *d,
+			struct sx_why *why)
 {
 	char left[PATH_MAX], right[PATH_MAX];
-	int k = find_subfolders(folder, left, right);
+	int r;
 
-	return k >= 0 && k < (int)COUNT(subfolders) ? subfolders[k].left : NULL;
-}
-
-/* Pairs the files of two known subfolders (rule 1). */
-static int pair_subfolders(struct found *f, const char *folder, struct sx_why *why)
-{
-	char left[PATH_MAX], right[PATH_MAX];
-	int k = find_subfolders(folder, left, right);
-
-	if (k < 0 || k == (int)COUNT(subfolders))
-		return k < 0 ? k : 0;
-	return pair_folders(f, left, right, why);
+	if (!sx_dataset_find(p->path, d))
+		return 0;
+	if (snprintf(left, sizeof(left), "%s/%s", p->path, d->images[0]) >= PATH_MAX ||
+	    snprintf(right, sizeof(right), "%s/%s", p->path, d->images[1]) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	if (d->named)
+		r = sx_recorded_pairs(f, p->path, d, why);
+	else
+		r = sx_dataset_is_one_pair(d) ? add_pair(f, NULL, left, NULL, right)
+					      : pair_folders(f, left, right, why);
+	if (r == 0 && !f->left.count)
+		*d = (struct sx_dataset){0}; /* empty folders: the other rules may find pairs */
+	return r == 0 && f->left.count ? take_times(f, p, d, why) : r;
 }
 
 /* Pairs the files of each subfolder (rule 3). */
-static int pair_in_subfolders(struct found *f, const char *folder, struct sx_why *why)
+static int pair_in_subfolders(struct sx_found *f, const char *folder, struct sx_why *why)
 {
 	struct sx_paths names = {0};
 	char path[PATH_MAX];
@@ -267,16 +289,18 @@ static int none_found(const char *folder, const char *what, struct sx_why *why)
 	return -ENOENT;
 }
 
-static int find_in_folder(struct found *f, const char *folder, struct sx_why *why)
+static int find_in_folder(struct sx_found *f, const struct sx_source_params *p, struct sx_dataset *d,
+			  struct sx_why *why)
 {
-	int r = pair_subfolders(f, folder, why);
+	const char *folder = p->path;
+	int r = pair_dataset(f, p, d, why);
 
 	if (r == 0 && !f->left.count)
 		r = pair_in_folder(f, folder, why);
 	if (r == 0 && !f->left.count)
 		r = pair_in_subfolders(f, folder, why);
 	if (r == 0 && !f->left.count)
-		return none_found(folder, "pairs", why);
+		return sx_dataset_lacks(folder, why) ? -ENOENT : none_found(folder, "pairs", why);
 	return r;
 }
 
@@ -292,7 +316,7 @@ static int expand(struct sx_paths *ret, const char *pattern, struct sx_why *why)
 }
 
 static int check_partners(const char *from, const char *to, const struct sx_paths *mine,
-			  const struct sx_paths *others, struct found *f, struct sx_why *why)
+			  const struct sx_paths *others, struct sx_found *f, struct sx_why *why)
 {
 	char partner[PATH_MAX];
 
@@ -314,7 +338,7 @@ static int check_partners(const char *from, const char *to, const struct sx_path
 	return 0;
 }
 
-static int find_by_sides(struct found *f, const char *pattern, struct sx_why *why)
+static int find_by_sides(struct sx_found *f, const char *pattern, struct sx_why *why)
 {
 	char left[PATH_MAX], right[PATH_MAX];
 	struct sx_paths a = {0}, b = {0};
@@ -341,7 +365,7 @@ static int find_by_sides(struct found *f, const char *pattern, struct sx_why *wh
 	return r;
 }
 
-static int find_two_patterns(struct found *f, const char *left, const char *right, struct sx_why *why)
+static int find_two_patterns(struct sx_found *f, const char *left, const char *right, struct sx_why *why)
 {
 	int r = expand(&f->left, left, why);
 
@@ -359,7 +383,8 @@ static bool is_set(const char *text)
 	return text && *text;
 }
 
-static int find(struct found *f, const struct sx_source_params *p, struct sx_why *why)
+static int find(struct sx_found *f, const struct sx_source_params *p, struct sx_dataset *d,
+		struct sx_why *why)
 {
 	bool path = is_set(p->path), left = is_set(p->left), right = is_set(p->right);
 
@@ -376,30 +401,63 @@ static int find(struct found *f, const struct sx_source_params *p, struct sx_why
 	if (sx_pattern_has_sides(p->path))
 		return find_by_sides(f, p->path, why);
 	if (sx_paths_is_folder(p->path))
-		return find_in_folder(f, p->path, why);
+		return find_in_folder(f, p, d, why);
 	if (sx_missing(p->path, why))
 		return -ENOENT;
 	return sx_why_fail(-ENOENT, why, "%s: neither a folder nor a pattern with a {left|right} part",
 			   p->path);
 }
 
+double sx_file_list_rate(const struct sx_file_list *l)
+{
+	const int64_t *ns = l->ns[0];
+
+	return ns ? (double)(l->count - 1) * SX_NS_PER_S / (double)(ns[l->count - 1] - ns[0]) : 0;
+}
+
+static void tell_lost(struct sx_file_list *l, const char *what, const size_t count[2])
+{
+	const size_t n = strlen(l->text);
+
+	if (count[0] || count[1])
+		snprintf(l->text + n, sizeof(l->text) - n, "; %s: %zu left, %zu right", what, count[0],
+			 count[1]);
+}
+
+/* Writes the sentence about a data set. */
+static void tell_dataset(struct sx_file_list *l, const struct sx_found *f, const struct sx_dataset *d)
+{
+	const double rate = sx_file_list_rate(l);
+	char at[40] = "";
+
+	if (!d->name)
+		return;
+	if (rate > 0)
+		snprintf(at, sizeof(at), " at %.4g pairs/s", rate);
+	snprintf(l->text, sizeof(l->text), "%s: %zu pair%s%s", d->name, l->count, l->count == 1 ? "" : "s",
+		 at);
+	tell_lost(l, "images without a partner", f->alone);
+	tell_lost(l, "time stamps without an image", f->absent);
+}
+
 int sx_file_list_find(struct sx_file_list *ret, const struct sx_source_params *p, struct sx_why *why)
 {
-	struct found f = {0};
+	struct sx_found f = {0};
+	struct sx_dataset d = {0};
 	int r;
 
 	sx_why_clear(why);
-	r = find(&f, p, why);
+	r = find(&f, p, &d, why);
 	if (r < 0) {
 		if (why && sx_why_is_empty(why))
 			sx_why_set(why, "%s: %s", is_set(p->path) ? p->path : p->left, strerror(-r));
-		sx_paths_finish(&f.left);
-		sx_paths_finish(&f.right);
+		sx_found_finish(&f);
 		return r;
 	}
 	sx_must(f.left.count, >, 0); /* the size of the source comes from its first pair */
 	sx_must_be(!f.right.count || f.right.count == f.left.count);
-	*ret = (struct sx_file_list){f.left.name, f.right.name, f.left.count};
+	*ret = (struct sx_file_list){f.left.name, f.right.name, {f.ns[0], f.ns[1]}, f.left.count, ""};
+	tell_dataset(ret, &f, &d);
 	return 0;
 }
 
@@ -413,5 +471,7 @@ void sx_file_list_finish(struct sx_file_list *l)
 	}
 	free(l->left);
 	free(l->right);
+	free(l->ns[0]);
+	free(l->ns[1]);
 	*l = (struct sx_file_list){0};
 }

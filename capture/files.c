@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/contract.h"
@@ -21,7 +22,9 @@ struct files {
 	struct sx_slots slots;
 	bool loop;
 	size_t at;
-	size_t unreadable;	  /* number of unreadable pairs in a row, limited to the number of pairs */
+	int64_t base_ns;   /* CLOCK_MONOTONIC at time 0 of the time stamps; for pairs with time stamps only */
+	bool begun;	   /* base_ns is set */
+	size_t unreadable; /* number of unreadable pairs in a row, limited to the number of pairs */
 	int64_t unreadable_since; /* time of the first of these unreadable pairs, ns */
 	struct sx_why last;	  /* reason why the last of them is unreadable */
 };
@@ -93,7 +96,8 @@ static int files_open(struct sx_source *s, const struct sx_source_params *p, int
 		return r;
 	r = sx_slots_init(&own->slots, slots, p->layout, width, height, pixel, why);
 	if (r == 0)
-		r = sx_slots_pace(&own->slots, p->fps, why);
+		r = own->list.ns[0] ? sx_slots_pace_by_hand(&own->slots, why)
+				    : sx_slots_pace(&own->slots, p->fps, why);
 	if (r < 0)
 		return r;
 	s->info = (struct sx_source_info){
@@ -107,6 +111,8 @@ static int files_open(struct sx_source *s, const struct sx_source_params *p, int
 											: p->right},
 		.paced = own->slots.paced,
 	};
+	_Static_assert(sizeof(s->info.note) >= sizeof(own->list.text), "the sentence fits");
+	memcpy(s->info.note, own->list.text, sizeof(own->list.text));
 	return 0;
 }
 
@@ -174,12 +180,103 @@ static void note_unreadable(struct files *own, const char *why)
 	sx_why_set(&own->last, "%s", why);
 }
 
+/* ---- pairs that come at the intervals of their time stamps ---- */
+
+/* Returns the time at which pair `at` is due, ns of CLOCK_MONOTONIC. */
+static int64_t due_ns(const struct files *own, int side, size_t at)
+{
+	sx_must_index(at, own->list.count);
+	return own->base_ns + own->list.ns[side][at];
+}
+
+/* Goes on to the next pair. The first pair of a new loop comes one mean interval after the last one. */
+static void recorded_advance(struct files *own)
+{
+	const int64_t *ns = own->list.ns[0];
+	const size_t last = own->list.count - 1;
+
+	if (own->at++ == last && own->loop) {
+		own->at = 0;
+		own->base_ns += ns[last] - ns[0] + (ns[last] - ns[0]) / (int64_t)last;
+	}
+}
+
+/* Says when the next pair is due. After the last one, the end is due: at once. */
+static void recorded_arm(struct files *own)
+{
+	sx_slots_due(&own->slots, own->at < own->list.count ? due_ns(own, 0, own->at) : sx_now_ns());
+}
+
+/* Counts a pair that was not taken in time as a camera would: it has a number, and is lost. */
+static void recorded_skip(struct sx_source *s, bool counted)
+{
+	s->number++;
+	for (int side = 0; side < 2 && !counted; side++) {
+		atomic_fetch_add_explicit(&s->captured[side], 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&s->dropped[side][SX_DROP_OVERLOAD], 1, memory_order_relaxed);
+	}
+	recorded_advance(s->own);
+}
+
+/* Takes a slot for the pair that is due. Skips pairs whose successor is due as well, so that none is old. */
+static struct sx_slot *recorded_slot(struct sx_source *s)
+{
+	struct files *own = s->own;
+	const uint64_t missed = own->slots.missed;
+	struct sx_slot *slot = sx_source_slot(s, &own->slots);
+	const int64_t now = sx_now_ns();
+
+	if (!own->begun && (slot || own->slots.missed > missed)) {
+		own->base_ns = now - own->list.ns[0][0];
+		own->begun = true;
+	}
+	if (!slot && own->slots.missed > missed) {
+		recorded_skip(s, true);
+		recorded_arm(own);
+	}
+	while (slot && own->at + 1 < own->list.count && due_ns(own, 0, own->at + 1) <= now)
+		recorded_skip(s, false);
+	return slot;
+}
+
+/* ---- */
+
+static struct sx_slot *files_slot(struct sx_source *s)
+{
+	struct files *own = s->own;
+
+	if (own->list.ns[0])
+		return recorded_slot(s);
+	return sx_source_slot(s, &own->slots);
+}
+
+/* Reads the pair into the slot, and delivers it. The next pair is the one after it, whether it can be read or not. */
+static int give_pair(struct sx_source *s, struct sx_slot *slot, struct sx_pair *pair, struct sx_why *why)
+{
+	struct files *own = s->own;
+	const bool recorded = own->list.ns[0];
+	const int r = read_pair(s, slot, why);
+
+	if (r == 0)
+		sx_source_deliver(s, slot, pair);
+	if (r == 0 && recorded) {
+		pair->left_ns = due_ns(own, 0, own->at);
+		pair->right_ns = due_ns(own, 1, own->at);
+	}
+	if (recorded) {
+		recorded_advance(own);
+		recorded_arm(own);
+	} else {
+		own->at++;
+	}
+	return r;
+}
+
 /* Thread: capture. A missing or unreadable file counts as corrupt, whatever the reason. */
 static int files_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *why)
 {
 	struct files *own = s->own;
 	struct sx_slot *slot;
-	int r;
 
 	sx_must(own->at, <=, own->list.count);
 	if (is_lost(own))
@@ -189,13 +286,11 @@ static int files_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *
 		sx_why_clear(why);
 		return -ENODATA;
 	}
-	slot = sx_source_slot(s, &own->slots);
+	own->at %= own->list.count;
+	slot = files_slot(s);
 	if (!slot)
 		return 0;
-	own->at %= own->list.count;
-	r = read_pair(s, slot, why);
-	own->at++;
-	if (r < 0) {
+	if (give_pair(s, slot, pair, why) < 0) {
 		note_unreadable(own, why->text);
 		s->number++;
 		atomic_fetch_add_explicit(&s->corrupt, 1, memory_order_relaxed);
@@ -203,7 +298,6 @@ static int files_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *
 		return -EBADMSG;
 	}
 	own->unreadable = 0;
-	sx_source_deliver(s, slot, pair);
 	return 1;
 }
 

@@ -64,16 +64,16 @@ static int init_slot(struct sx_slot *slot, enum sx_layout layout, int width, int
 	return 0;
 }
 
-static int open_timer(double fps)
+/* Opens a timer that expires at once, and then after each interval. interval_ns 0: never again. */
+static int open_timer(int64_t interval_ns)
 {
-	int64_t ns = (int64_t)((double)SX_NS_PER_S / fps + 0.5);
 	struct itimerspec t = {
-		.it_interval = {.tv_sec = ns / SX_NS_PER_S, .tv_nsec = ns % SX_NS_PER_S},
+		.it_interval = {.tv_sec = interval_ns / SX_NS_PER_S, .tv_nsec = interval_ns % SX_NS_PER_S},
 		.it_value = {.tv_nsec = 1}, /* the first pair falls due at once */
 	};
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 
-	sx_must(ns, >, 0);
+	sx_must(interval_ns, >=, 0);
 	if (fd < 0)
 		return -errno;
 	if (timerfd_settime(fd, 0, &t, NULL) < 0) {
@@ -85,6 +85,14 @@ static int open_timer(double fps)
 	return fd;
 }
 
+static int take_descriptor(struct sx_slots *s, int fd, struct sx_why *why)
+{
+	if (fd < 0)
+		return sx_why_fail(fd, why, "no descriptor for the pace of pairs: %s", strerror(-fd));
+	s->fd = fd;
+	return 0;
+}
+
 int sx_slots_pace(struct sx_slots *s, double fps, struct sx_why *why)
 {
 	int r;
@@ -94,14 +102,26 @@ int sx_slots_pace(struct sx_slots *s, double fps, struct sx_why *why)
 				   fps, SX_FPS_MAX);
 	sx_must(s->fd, ==, -1);
 	s->paced = fps > 0;
-	r = s->paced ? open_timer(fps)
-		     : eventfd((unsigned)s->count, EFD_NONBLOCK | EFD_CLOEXEC | EFD_SEMAPHORE);
-	if (r < 0) {
-		r = s->paced ? r : -errno;
-		return sx_why_fail(r, why, "no descriptor for the pace of pairs: %s", strerror(-r));
-	}
-	s->fd = r;
-	return 0;
+	if (s->paced)
+		return take_descriptor(s, open_timer((int64_t)((double)SX_NS_PER_S / fps + 0.5)), why);
+	r = eventfd((unsigned)s->count, EFD_NONBLOCK | EFD_CLOEXEC | EFD_SEMAPHORE);
+	return take_descriptor(s, r < 0 ? -errno : r, why);
+}
+
+int sx_slots_pace_by_hand(struct sx_slots *s, struct sx_why *why)
+{
+	sx_must(s->fd, ==, -1);
+	s->paced = true;
+	return take_descriptor(s, open_timer(0), why);
+}
+
+void sx_slots_due(struct sx_slots *s, int64_t ns)
+{
+	const struct itimerspec t = {.it_value = {.tv_sec = ns / SX_NS_PER_S, .tv_nsec = ns % SX_NS_PER_S}};
+
+	sx_must_be(s->paced);
+	sx_must(ns, >, 0); /* a time of 0 would stop the timer; one in the past expires at once */
+	(void)timerfd_settime(s->fd, TFD_TIMER_ABSTIME, &t, NULL);
 }
 
 int sx_slots_init(struct sx_slots *s, int count, enum sx_layout layout, int width, int height,

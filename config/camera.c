@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "capture/dataset.h"
 #include "config/config.h"
+#include "config/option.h"
 
 #define BASELINE_MOST_M 1.0
 #define BASELINE_LEAST_M 0.005
@@ -146,6 +148,22 @@ static bool ask_baseline(const struct sx_settings *s, char *text, size_t bytes)
 	return true;
 }
 
+static bool ask_missing(const struct sx_settings *s, char *text, size_t bytes)
+{
+	char path[SX_OPTION_TEXT_BYTES];
+	struct sx_dataset d;
+	struct sx_why why;
+
+	if (!s->calibration_said.missing || !sx_dataset_find(s->source.path, &d) || !d.name ||
+	    sx_dataset_calibration(s->source.path, &d, path, sizeof(path), &why) == 0)
+		return false;
+	snprintf(
+		text, bytes,
+		"%.380s: distances are those of [camera], not of these images; camera.calibration names a file",
+		why.text);
+	return true;
+}
+
 int sx_camera_questions(const struct sx_settings *s, const struct sx_source_info *info,
 			char ret[SX_CAMERA_QUESTIONS][SX_CAMERA_TEXT_BYTES])
 {
@@ -163,6 +181,7 @@ int sx_camera_questions(const struct sx_settings *s, const struct sx_source_info
 			 s->calibration, s->calibration_said.pair);
 		n++;
 	}
+	n += ask_missing(s, ret[n], bytes);
 	sx_must(n, <=, SX_CAMERA_QUESTIONS);
 	return n;
 }

@@ -19,7 +19,7 @@ void sx_camera_tell(const struct sx_settings *s, const struct sx_source_info *in
 
 /*
  * Finds values that are possible but unlikely: a baseline above 1 m, values made for another image size,
- * KITTI's other pair. Writes one message for each, without a full stop, and returns their number. info: as in
+ * KITTI's other pair, a data set without its calibration. Writes one message for each, without a full stop, and returns their number. info: as in
  * sx_camera_tell(); width 0: the size is not known yet. A camera that the source itself provides is not
  * questioned.
  */

@@ -9,7 +9,7 @@
 
 #include "base/advice.h"
 #include "base/log.h"
-#include "capture/file_list.h"
+#include "capture/dataset.h"
 #include "capture/paths.h"
 #include "config/calibration/calibration.h"
 #include "config/classes.h"
@@ -62,19 +62,25 @@ static enum sx_calibration_pair pair_of(const struct sx_source_params *s)
 {
 	static const char *const grey[] = {"image_0", "image_00"};
 	static const char *const colour[] = {"image_2", "image_02", "colored_0"};
-	const char *path = s->left && *s->left ? s->left : s->path, *subfolder;
+	const char *path = s->left && *s->left ? s->left : s->path;
 	char left[PATH_MAX];
+	struct sx_dataset d;
 
 	if (s->kind != SX_SOURCE_FILES || !path || sx_pattern_side(path, 0, left, sizeof(left)) < 0)
 		return SX_PAIR_UNKNOWN;
-	subfolder = sx_file_list_subfolder(left);
+	path = sx_dataset_find(left, &d) ? d.images[0] : left;
 	for (size_t i = 0; i < sizeof(grey) / sizeof(grey[0]); i++)
-		if (has_folder(subfolder ? subfolder : left, grey[i]))
+		if (has_folder(path, grey[i]))
 			return SX_PAIR_GREY;
 	for (size_t i = 0; i < sizeof(colour) / sizeof(colour[0]); i++)
-		if (has_folder(subfolder ? subfolder : left, colour[i]))
+		if (has_folder(path, colour[i]))
 			return SX_PAIR_COLOUR;
 	return SX_PAIR_UNKNOWN;
+}
+
+static bool from_dataset(const struct sx_load *l)
+{
+	return l->origins[sx_load_index_of("camera", "calibration")].file == SX_LOAD_DATASET;
 }
 
 bool sx_load_calibration(struct sx_load *l)
@@ -115,7 +121,8 @@ bool sx_load_calibration(struct sx_load *l)
 	l->settings.calibration_said = (struct sx_calibration_said){.format = c.format,
 								    .pair = c.pair,
 								    .other_pair = c.other_pair,
-								    .baseline_m = c.file_baseline_m};
+								    .baseline_m = c.file_baseline_m,
+								    .of_dataset = from_dataset(l)};
 	l->settings.calibration_width = c.width;
 	l->settings.calibration_height = c.height;
 	l->settings.rectify = c.rectify;

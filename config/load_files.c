@@ -185,6 +185,7 @@ static int load_settings(struct sx_settings *ret, struct sx_origins *origins, co
 		bool read;
 
 		l->settings.source_given = sx_load_set_at(l, "source", "kind") != NULL;
+		sx_load_dataset(l, whole >= WHOLE_WITH_SOURCE);
 		read = sx_load_calibration(l);
 		if (whole != WHOLE_TEMPLATE) {
 			sx_load_check_rectify(l, read);

@@ -14,9 +14,11 @@
 #define SX_CONFIG_FILE_BYTES (256 * 1024)
 #define SX_CONFIG_FILES 256 /* largest number of drop-ins of one instance */
 
+#define SX_LOAD_DATASET (-1) /* number of the "file" of a data set, earlier than all files */
+
 /*
  * Origin of a value. where: as in struct sx_origins. file: number of the file; 0: an override, which is read
- * after all files.
+ * after all files; SX_LOAD_DATASET: the data set.
  */
 struct sx_origin {
 	char where[SX_WHERE_BYTES];
@@ -40,6 +42,11 @@ struct sx_load {
 int sx_load_index_of(const char *section, const char *key);
 /* Returns the place where a key was set; NULL: the key has its default. */
 const char *sx_load_set_at(const struct sx_load *l, const char *section, const char *key);
+/*
+ * Sets source.fps and camera.calibration from the data set in source.path, unless they were set. Call it after all
+ * keys were read. An error is only added if a source is required.
+ */
+void sx_load_dataset(struct sx_load *l, bool source_required);
 /*
  * Reads the calibration file, checks it against the keys given beside it, and stores it in the settings. It
  * replaces values of keys that were set before the file was named. False: the file cannot be used.

@@ -117,6 +117,12 @@ static bool from_calibration(const struct sx_option *o, const struct sx_settings
 	return false;
 }
 
+/* Returns true if the rate is that of the time stamps. As a key it would replace them. */
+static bool from_recording(const struct sx_option *o, const struct sx_settings *s)
+{
+	return s->source.recorded && !strcmp(o->section, "source") && !strcmp(o->key, "fps");
+}
+
 /* Returns true if the key must be given and was not, so that no value can be printed. */
 static bool is_missing(const struct sx_option *o, const struct sx_settings *s)
 {
@@ -132,8 +138,11 @@ static void print_key(const struct sx_option *o, const struct sx_settings *s, FI
 		*value = 0;
 	limits_of(o, limits);
 	fprintf(to, "# %s\n# %s%s\n%s%s =%s%s\n", o->help, limits,
-		from_calibration(o, s) ? "; from the calibration file" : "",
-		from_calibration(o, s) || is_missing(o, s) ? "#" : "", o->key, *value ? " " : "", value);
+		from_calibration(o, s) ? "; from the calibration file"
+		: from_recording(o, s) ? "; from the time stamps"
+				       : "",
+		from_calibration(o, s) || from_recording(o, s) || is_missing(o, s) ? "#" : "", o->key,
+		*value ? " " : "", value);
 }
 
 void sx_config_print(const struct sx_settings *s, bool all, FILE *to)

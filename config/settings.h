@@ -50,6 +50,8 @@ struct sx_calibration_said {
 	const char *pair;   /* pair of the file that was used; NULL: the file has one pair */
 	bool other_pair;    /* the images come from another pair, which is not in the file */
 	double baseline_m;  /* baseline in the file, m, replaced by camera.baseline_m; 0: none */
+	bool of_dataset;    /* the file was found in the data set of source.path */
+	bool missing;	    /* the data set of source.path has no such file, and [camera] has no camera */
 };
 
 struct sx_settings {

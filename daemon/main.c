@@ -80,7 +80,9 @@ static int check_pairs(const struct sx_settings *s)
 	else
 		fprintf(stderr, "[source] %s: %s\n",
 			s->source.path && *s->source.path ? "path" : "left, right", why.text);
-	return r < 0 && sx_exit_is_shortage(r) ? SX_EXIT_FAILED : r < 0 ? SX_EXIT_CONFIG : 0;
+	if (r < 0 && sx_exit_is_shortage(r))
+		return SX_EXIT_FAILED;
+	return r == -EBADMSG ? SX_EXIT_DATA : r < 0 ? SX_EXIT_CONFIG : 0;
 }
 
 /* Prints where the configuration file would be, if there is none and no -s sets the source. */
@@ -121,6 +123,14 @@ static int check_images(const struct sx_settings *s, struct sx_source_info *info
 		return 0;
 	fprintf(stderr, "stixeld: %s\n", why.text);
 	return SX_EXIT_CONFIG;
+}
+
+static void print_dataset(const struct sx_settings *s, const struct sx_source_info *info)
+{
+	struct sx_why text;
+
+	if (sx_settings_tell_dataset(s, info, text.text, sizeof(text.text)))
+		fprintf(stderr, "stixeld: %s\n", text.text);
 }
 
 /* Prints the questions that a start would log. info: the source; width 0: unknown. */
@@ -191,6 +201,7 @@ int main(int argc, char **argv)
 		if (r == 0)
 			r = check_images(&settings, &info);
 		if (r == 0) {
+			print_dataset(&settings, &info);
 			print_questions(&settings, &info);
 			warn_of_cost(&settings, &info);
 		}

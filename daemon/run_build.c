@@ -135,7 +135,9 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 	sx_log(DAEMON, INFO, "pairs of %dx%d %s, %s, %d in flight", info.width, info.height,
 	       info.format ? info.format : sx_pixel_name(info.pixel),
 	       info.paced ? "paced" : "as fast as they are taken", s->engine.contexts);
-	if (*info.note)
+	if (sx_settings_tell_dataset(s, &info, why.text, sizeof(why.text)))
+		sx_log(CAPTURE, INFO, "%s", why.text);
+	else if (*info.note)
 		sx_log(CAPTURE, INFO, "%s", info.note);
 	warn_of_search(s, (int)core->pipeline->header.image_width);
 	return 0;
