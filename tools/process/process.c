@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sysexits.h>
 
+#include "capture/file_list.h"
 #include "config/camera.h"
 #include "config/cli/usage.h"
 #include "tools/common/progress.h"
@@ -104,13 +105,15 @@ static const struct sx_usage usage = {
 		 "stixel\n"
 		 "NAME.overlay.png    the left image with its stixels, coloured by "
 		 "distance\n\n"
+		 "FOLDER is one that source.path of stixeld may name, such as a sequence of EuRoC, "
+		 "TUM-VI or KITTI; its calibration is used unless [camera] has one. "
 		 "NAME is LEFT without folder and suffix. If two names are equal, the folder "
 		 "comes first (000012/left.png: 000012_left). If a pair cannot be read, the "
 		 "program names it and goes on with the others.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(options[0]),
-	.own = {.operands = "LEFT RIGHT [LEFT RIGHT]...",
-		.least = 2,
+	.own = {.operands = "FOLDER | LEFT RIGHT [LEFT RIGHT]...",
+		.least = 1,
 		.most = INT_MAX,
 		.offer = SX_OFFER_FILE},
 	.exits = exits,
@@ -236,34 +239,6 @@ static int run_jobs(struct process *p, const struct process_job *jobs, int count
 	return worst;
 }
 
-static int process_run(struct process *p, char **files, int count)
-{
-	struct sx_settings settings = {0};
-	struct process_job *jobs = NULL;
-	char **names = NULL;
-	int code;
-
-	code = sx_settings_args_load(&settings, &p->args, SX_PROGRAM);
-	if (!code && settings.params.stereo.matcher == SX_MATCH_EXTERNAL && !p->maps.count) {
-		fputs(SX_PROGRAM ": stereo.matcher = external: --disparity says whose maps\n", stderr);
-		code = EX_CONFIG;
-	}
-	if (!code)
-		code = make_folder(p->folder);
-	if (!code)
-		code = process_open(p, &settings);
-	if (!code) {
-		jobs = make_jobs(p, files, count, &names);
-		code = jobs ? run_jobs(p, jobs, count) : EX_SOFTWARE;
-	}
-	process_close(p);
-	if (jobs)
-		sx_pair_names_free(names, count);
-	free(jobs);
-	sx_settings_finish(&settings);
-	return code;
-}
-
 /* Returns -1 if an option is given once for each pair, or not at all. Else an exit code. */
 static int check_files(const char *option, const struct process_files *files, int pairs)
 {
@@ -272,20 +247,115 @@ static int check_files(const char *option, const struct process_files *files, in
 	return sx_usage_fail(&usage, NULL, "%s is given %d times for %d pairs", option, files->count, pairs);
 }
 
+static int check_all_files(const struct process *p, int pairs)
+{
+	const int code = check_files("--semantics", &p->scores, pairs);
+
+	return code < 0 ? check_files("--disparity", &p->maps, pairs) : code;
+}
+
+/* Makes the folder the source of the settings, as -s after all others would. Returns 0 or an exit code. */
+static int name_folder(struct process *p, const char *folder, char path[PATH_MAX])
+{
+	static const char *const keys[] = {"source.kind=files", "source.layout=two",
+					   "source.left=", "source.right="};
+	bool fits = snprintf(path, PATH_MAX, "source.path=%s", folder) < PATH_MAX;
+
+	for (size_t i = 0; fits && i < sizeof(keys) / sizeof(keys[0]); i++)
+		fits = sx_settings_args_add(&p->args, keys[i]);
+	if (fits && sx_settings_args_add(&p->args, path))
+		return 0;
+	return sx_usage_fail(&usage, NULL, "%s: the name is too long, or -s was given too often", folder);
+}
+
+/* Finds the pairs of the folder. *files: left and right in turn; they belong to list. Returns 0 or an exit code. */
+static int list_folder(const struct process *p, struct sx_settings *settings, struct sx_file_list *list,
+		       char ***files, int *count)
+{
+	struct sx_source_info info = {0};
+	struct sx_why why;
+	int code;
+
+	settings->source.recorded = false; /* no pair waits for its time */
+	if (sx_file_list_find(list, &settings->source, &why) < 0) {
+		fprintf(stderr, SX_PROGRAM ": %s\n", why.text);
+		return EX_DATAERR;
+	}
+	snprintf(info.note, sizeof(info.note), "%s", list->text);
+	if (sx_settings_tell_dataset(settings, &info, why.text, sizeof(why.text)))
+		fprintf(stderr, SX_PROGRAM ": %s\n", why.text);
+	*count = (int)list->count;
+	code = check_all_files(p, *count);
+	if (code >= 0)
+		return code;
+	*files = calloc(2 * list->count, sizeof(char *));
+	for (size_t i = 0; *files && i < list->count; i++) {
+		(*files)[2 * i] = list->left[i];
+		(*files)[2 * i + 1] = list->right[i];
+	}
+	return *files ? 0 : EX_SOFTWARE;
+}
+
+/* operands: one folder, or the files of `count` pairs. */
+static int process_run(struct process *p, char **operands, int count)
+{
+	struct sx_settings settings = {0};
+	struct sx_file_list list = {0};
+	struct process_job *jobs = NULL;
+	char **names = NULL, **listed = NULL, path[PATH_MAX];
+	const bool folder = count == 0;
+	int code = folder ? name_folder(p, operands[0], path) : 0;
+
+	if (!code)
+		code = sx_settings_args_load(&settings, &p->args, SX_PROGRAM);
+	if (!code && settings.params.stereo.matcher == SX_MATCH_EXTERNAL && !p->maps.count) {
+		fputs(SX_PROGRAM ": stereo.matcher = external: --disparity says whose maps\n", stderr);
+		code = EX_CONFIG;
+	}
+	if (!code && folder)
+		code = list_folder(p, &settings, &list, &listed, &count);
+	if (!code)
+		code = make_folder(p->folder);
+	if (!code)
+		code = process_open(p, &settings);
+	if (!code) {
+		jobs = make_jobs(p, folder ? listed : operands, count, &names);
+		code = jobs ? run_jobs(p, jobs, count) : EX_SOFTWARE;
+	}
+	process_close(p);
+	if (jobs)
+		sx_pair_names_free(names, count);
+	free(jobs);
+	free(listed);
+	sx_file_list_finish(&list);
+	sx_settings_finish(&settings);
+	return code;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 	struct process p = {.folder = ".", .slots.fd = -1};
 	struct sx_usage_words words;
+	bool folder;
 	int code;
 
 	code = sx_usage_parse(&usage, &p, argc, argv, &words);
-	if (code < 0 && words.operand_count % 2)
+	folder = code < 0 && words.operand_count == 1 && is_folder(words.operands[0]);
+	if (code < 0 && words.operand_count == 1 && !folder)
+		code = sx_usage_fail(&usage, NULL, "%s is no folder, and an image needs a RIGHT to its LEFT",
+				     words.operands[0]);
+	if (code < 0 && words.operand_count % 2 && !folder)
 		code = sx_usage_fail(&usage, NULL, "images come in pairs: the last LEFT has no RIGHT");
-	if (code < 0)
-		code = check_files("--semantics", &p.scores, words.operand_count / 2);
-	if (code < 0)
-		code = check_files("--disparity", &p.maps, words.operand_count / 2);
+	if (code < 0 && !folder)
+		code = check_all_files(&p, words.operand_count / 2);
 	if (code >= 0) {
 		free(p.scores.name);
 		free(p.maps.name);

@@ -203,6 +203,38 @@ class Pinned(Outputs):
         self.assertEqual(self.report(FAKE_MODULE_PIN="no"), "frames 3 pins 0 unpins 0 staged 6")
 
 
+class Folders(Outputs):
+    def setUp(self):
+        super().setUp()
+        for n in range(3):
+            for side, image in (("image_0", self.left), ("image_1", self.right)):
+                os.makedirs(self.path("seq", side), exist_ok=True)
+                os.symlink(image, self.path("seq", side, "%06d.pgm" % n))
+
+    def test_a_data_set_brings_its_pairs_and_its_calibration(self):
+        with open(self.path("seq", "calib.txt"), "w") as f:
+            f.write("P0: 150 0 80 0 0 150 48 0 0 0 1 0\nP1: 150 0 80 -30 0 150 48 0 0 0 1 0\n")
+        with open(self.path("seq", "times.txt"), "w") as f:
+            f.write("0\n50\n100\n")  # pairs do not wait for their time
+        r = self.process(self.path("seq"))
+        self.assertIn("stixel-process: KITTI: 3 pairs; calibration of calib.txt\n", r.stderr)
+        self.assertIn("taken are P0 and P1, the grey cameras", r.stderr)
+        self.assertEqual([line.split(":")[0] for line in r.stdout.splitlines()], ["000000", "000001", "000002"])
+        near = [float(s["depth_m"]) * float(s["disparity"]) for s in self.stixels("000002") if s["depth_m"]]
+        self.assertTrue(near and all(abs(z - 30) < 0.1 for z in near), near)  # fx * baseline of the file
+        # -c of a camera does not replace the folder, and --semantics counts its pairs
+        with open(self.path("camera.conf"), "w") as f:
+            f.write("[source]\nkind = v4l2\nleft = /dev/video0\nright = /dev/video1\n")
+        self.assertEqual(self.process(self.path("seq"), "-c", self.path("camera.conf")).stderr, r.stderr)
+        self.assertIn("--semantics is given 1 times for 3 pairs",
+                      self.process(self.path("seq"), "--semantics", "x.npy", want=64).stderr)
+
+    def test_folders_that_do_not_serve(self):
+        self.assertIn("seq/image_0: no pairs found", self.process(self.path("seq", "image_0"), want=65).stderr)
+        self.assertIn("/none is no folder", self.process(self.path("none"), want=64).stderr)
+        self.assertIn("left.pgm is no folder, and an image needs a RIGHT", self.process(self.left, want=64).stderr)
+
+
 class Names(Outputs):
     def test_same_names_get_their_folder(self):
         second = self.pair("second", disparity=4)
