@@ -18,8 +18,8 @@
 #define SENSORS(folder) folder "cam0/sensor.yaml", folder "cam1/sensor.yaml"
 
 /*
- * The layouts, in the order in which they are tried. mark: a file that must exist, too; NULL: none. A folder of
- * KITTI's cameras without any file of the data set beside it is just a folder of pairs.
+ * The layouts, in the order in which they are tried. mark: a file that must exist, too; NULL: none. A folder
+ * of KITTI's cameras without any file of the data set beside it is just a folder of pairs.
  */
 static const struct layout {
 	const char *mark;

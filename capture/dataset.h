@@ -18,8 +18,8 @@
  * name: name for messages, such as "EuRoC"; NULL: subfolders of pairs that belong to no data set.
  * images: subfolders of the left and the right images, or one image file of each side.
  * times: files with the time stamps of the left and the right images.
- * named: the files with time stamps name the images, and pairs are made by time. Otherwise files of equal names
- * are a pair, and the number in a file's name, from 0, is the number of its line.
+ * named: the files with time stamps name the images, and pairs are made by time. Otherwise files of equal
+ * names are a pair, and the number in a file's name, from 0, is the number of its line.
  * calibration: one file, or one of each camera.
  * each: folder with a calibration of each pair. The data set then has no calibration of all pairs.
  * raw: the images are not rectified.
@@ -36,8 +36,8 @@ struct sx_dataset {
 };
 
 /*
- * Finds the layout of a folder: the first row of the table in dataset.c whose left and right images exist. False:
- * none.
+ * Finds the layout of a folder: the first row of the table in dataset.c whose left and right images exist.
+ * False: none.
  */
 bool sx_dataset_find(const char *folder, struct sx_dataset *ret);
 /* Checks whether images[] are two files, and not two folders. */
@@ -46,9 +46,9 @@ bool sx_dataset_is_one_pair(const struct sx_dataset *d);
 bool sx_dataset_lacks(const char *folder, struct sx_why *why);
 
 /*
- * Writes the value of camera.calibration: the path of the file, or of both as "LEFT,RIGHT". Returns 0; -ENOENT with
- * a sentence: the data set has no such file, or a calibration of each pair only; -EINVAL with a sentence: the
- * path has a comma; -ENAMETOOLONG.
+ * Writes the value of camera.calibration: the path of the file, or of both as "LEFT,RIGHT". Returns 0;
+ * -ENOENT with a sentence: the data set has no such file, or a calibration of each pair only; -EINVAL with a
+ * sentence: the path has a comma; -ENAMETOOLONG.
  */
 int sx_dataset_calibration(const char *folder, const struct sx_dataset *d, char *ret, size_t bytes,
 			   struct sx_why *why);

@@ -160,8 +160,8 @@ static int pair_folders(struct sx_found *f, const char *left, const char *right,
 }
 
 /*
- * Checks the intervals of the pairs: a file with times in another unit must not let the daemon wait for days or count
- * pairs that come all at once.
+ * Checks the intervals of the pairs: a file with times in another unit must not let the daemon wait for days
+ * or count pairs that come all at once.
  */
 static int check_intervals(const struct sx_found *f, struct sx_why *why)
 {

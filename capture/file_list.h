@@ -18,8 +18,8 @@
 #define SX_FILE_LIST_TEXT_BYTES 200
 
 /*
- * Pairs of files: left[i] and right[i], in natural order of left (2 before 10), or by time. right is NULL if one
- * file holds both images.
+ * Pairs of files: left[i] and right[i], in natural order of left (2 before 10), or by time. right is NULL if
+ * one file holds both images.
  * ns: capture times of the left and the right images, ns of the recording's clock, rising, at most
  * SX_FILE_LIST_GAP_S apart; NULL: not known, not asked for, or one pair only.
  * text: sentence about the data set, for the log: "EuRoC: 3682 pairs at 20 pairs/s"; empty: no data set.

@@ -250,7 +250,10 @@ static struct sx_slot *files_slot(struct sx_source *s)
 	return sx_source_slot(s, &own->slots);
 }
 
-/* Reads the pair into the slot, and delivers it. The next pair is the one after it, whether it can be read or not. */
+/*
+ * Reads the pair into the slot, and delivers it. The next pair is the one after it, whether it can be read or
+ * not.
+ */
 static int give_pair(struct sx_source *s, struct sx_slot *slot, struct sx_pair *pair, struct sx_why *why)
 {
 	struct files *own = s->own;

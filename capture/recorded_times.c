@@ -46,7 +46,10 @@ static size_t read_digits(const char *p, int64_t *ret)
 	return n > 18 ? 0 : n;
 }
 
-/* Reads nanoseconds: up to 19 digits. Returns the text after them; NULL: not a number, or more than INT64_MAX. */
+/*
+ * Reads nanoseconds: up to 19 digits. Returns the text after them; NULL: not a number, or more than
+ * INT64_MAX.
+ */
 static const char *read_ns(const char *p, int64_t *ret)
 {
 	const size_t n = strspn(p, "0123456789");
@@ -57,7 +60,7 @@ static const char *read_ns(const char *p, int64_t *ret)
 	return n == 0 || errno ? NULL : end;
 }
 
-/* Reads "12.0345" as seconds, exactly. Returns the text after it; NULL: not a number, or beyond SECONDS_MAX. */
+/* Reads "12.0345" as seconds, exactly. Returns the text after it; NULL: no number, or beyond SECONDS_MAX. */
 static const char *read_decimal(const char *p, int64_t *ret)
 {
 	int64_t seconds, fraction = 0;
@@ -161,7 +164,10 @@ static int times_add(struct sx_recorded_times *t, const struct sx_recorded_time 
 	return 0;
 }
 
-/* Reads a line of the file and cuts its end off. Returns 1; 0: end of the file; -EINVAL: too long, or a NUL byte. */
+/*
+ * Reads a line of the file and cuts its end off. Returns 1; 0: end of the file; -EINVAL: too long, or a NUL
+ * byte.
+ */
 static int next_line(FILE *f, char line[LINE_BYTES])
 {
 	size_t n;

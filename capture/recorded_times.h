@@ -32,10 +32,10 @@ struct sx_recorded_times {
 };
 
 /*
- * Reads a file. Times rise from line to line. The file is not trusted: a name is one that a folder's entry can have, so
- * it has no '/' and is neither . nor .. . Returns 0; -EBADMSG: a line cannot be read, or its time is not later
- * than the time before; -E2BIG: more than SX_FILE_LIST_MAX lines; -ENOENT, -EACCES, ... as open(2); -ENOMEM. why
- * then names file and line. finish accepts a zeroed object.
+ * Reads a file. Times rise from line to line. The file is not trusted: a name is one that a folder's entry
+ * can have, so it has no '/' and is neither . nor .. . Returns 0; -EBADMSG: a line cannot be read, or its
+ * time is not later than the time before; -E2BIG: more than SX_FILE_LIST_MAX lines; -ENOENT, -EACCES, ... as
+ * open(2); -ENOMEM. why then names file and line. finish accepts a zeroed object.
  */
 int sx_recorded_times_read(struct sx_recorded_times *ret, const char *path, enum sx_times_format format,
 			   struct sx_why *why);

@@ -56,11 +56,11 @@ int sx_slots_init(struct sx_slots *s, int count, enum sx_layout layout, int widt
  */
 int sx_slots_pace(struct sx_slots *s, double fps, struct sx_why *why);
 /*
- * Sets a pace without a rate: a slot is due when the caller says so. The first one is due at once. Call it instead of
- * sx_slots_pace(). Returns as sx_slots_init().
+ * Sets a pace without a rate: a slot is due when the caller says so. The first one is due at once. Call it
+ * instead of sx_slots_pace(). Returns as sx_slots_init().
  */
 int sx_slots_pace_by_hand(struct sx_slots *s, struct sx_why *why);
-/* Thread: capture. Says when the next slot is due, ns of CLOCK_MONOTONIC. For sx_slots_pace_by_hand() only. */
+/* Thread: capture. Sets when the next slot is due, ns of CLOCK_MONOTONIC, after sx_slots_pace_by_hand(). */
 void sx_slots_due(struct sx_slots *s, int64_t ns);
 void sx_slots_finish(struct sx_slots *s);
 

@@ -40,7 +40,7 @@ struct sx_source_params {
 	const char *left, *right; /* v4l2: devices; files: glob patterns of each side instead of path */
 	int width, height;	  /* px; 0: size of the source (synthetic: 1242x375) */
 	double fps;		  /* pairs per second; 0: as fast as the caller takes them */
-	bool recorded; /* files: pairs come at the intervals of their time stamps, if they have any, not fps */
+	bool recorded; /* files: pairs come at the intervals of their time stamps, if they have any */
 	bool loop;
 	unsigned seed;	    /* synthetic: seed of the scene */
 	const char *scene;  /* synthetic: "street" (NULL: street), "open", ... (scene.h) */

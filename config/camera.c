@@ -157,10 +157,10 @@ static bool ask_missing(const struct sx_settings *s, char *text, size_t bytes)
 	if (!s->calibration_said.missing || !sx_dataset_find(s->source.path, &d) || !d.name ||
 	    sx_dataset_calibration(s->source.path, &d, path, sizeof(path), &why) == 0)
 		return false;
-	snprintf(
-		text, bytes,
-		"%.380s: distances are those of [camera], not of these images; camera.calibration names a file",
-		why.text);
+	snprintf(text, bytes,
+		 "%.380s: distances are those of [camera], not of these images; camera.calibration "
+		 "names a file",
+		 why.text);
 	return true;
 }
 

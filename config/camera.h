@@ -19,9 +19,9 @@ void sx_camera_tell(const struct sx_settings *s, const struct sx_source_info *in
 
 /*
  * Finds values that are possible but unlikely: a baseline above 1 m, values made for another image size,
- * KITTI's other pair, a data set without its calibration. Writes one message for each, without a full stop, and returns their number. info: as in
- * sx_camera_tell(); width 0: the size is not known yet. A camera that the source itself provides is not
- * questioned.
+ * KITTI's other pair, a data set without its calibration. Writes one message for each, without a full stop,
+ * and returns their number. info: as in sx_camera_tell(); width 0: the size is not known yet. A camera that
+ * the source itself provides is not questioned.
  */
 int sx_camera_questions(const struct sx_settings *s, const struct sx_source_info *info,
 			char ret[SX_CAMERA_QUESTIONS][SX_CAMERA_TEXT_BYTES]);

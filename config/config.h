@@ -136,9 +136,9 @@ bool sx_settings_tell_rectified(const struct sx_settings *s, const struct sx_sou
 				size_t bytes);
 
 /*
- * Writes a message for the log about the data set of an open source of image files: "EuRoC: 3682 pairs at 20 pairs/s;
- * calibration of cam0/sensor.yaml and cam1/sensor.yaml". False: the images are of no known data set, and text is
- * unchanged.
+ * Writes a message for the log about the data set of an open source of image files: "EuRoC: 3682 pairs at 20
+ * pairs/s; calibration of cam0/sensor.yaml and cam1/sensor.yaml". False: the images are of no known data set,
+ * and text is unchanged.
  */
 bool sx_settings_tell_dataset(const struct sx_settings *s, const struct sx_source_info *info, char *text,
 			      size_t bytes);

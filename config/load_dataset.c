@@ -55,8 +55,8 @@ static void take_calibration(struct sx_load *l, const struct sx_dataset *d, bool
 }
 
 /*
- * The rate stands for the time stamps in status, health and feeds. If they cannot be read, the start or --check-config
- * says why, when it opens the source.
+ * The rate stands for the time stamps in status, health and feeds. If they cannot be read, the start or
+ * --check-config says why, when it opens the source.
  */
 static void take_rate(struct sx_load *l, const struct sx_dataset *d)
 {

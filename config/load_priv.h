@@ -43,8 +43,8 @@ int sx_load_index_of(const char *section, const char *key);
 /* Returns the place where a key was set; NULL: the key has its default. */
 const char *sx_load_set_at(const struct sx_load *l, const char *section, const char *key);
 /*
- * Sets source.fps and camera.calibration from the data set in source.path, unless they were set. Call it after all
- * keys were read. An error is only added if a source is required.
+ * Sets source.fps and camera.calibration from the data set in source.path, unless they were set. Call it
+ * after all keys were read. An error is only added if a source is required.
  */
 void sx_load_dataset(struct sx_load *l, bool source_required);
 /*

@@ -195,7 +195,7 @@ const struct sx_option sx_options[] = {
 	       "two cameras, or one that sends both images: as halves of a picture, or "
 	       "pixel by pixel (v4l2: Y8I, Y12I)"),
 	TEXT("source", "path", source.path, "", RESTART,
-	     "files: a folder (KITTI, Middlebury, left*/right*, one folder per pair), or "
+	     "files: a folder (EuRoC, TUM-VI, KITTI, Middlebury, left*/right*, one per pair), or "
 	     "a pattern with {left|right}"),
 	TEXT("source", "left", source.left, "", RESTART,
 	     "v4l2: device of the left camera, preferably from /dev/v4l/by-path; files: "
@@ -204,8 +204,8 @@ const struct sx_option sx_options[] = {
 	     "v4l2: device of the right camera; files: pattern of the right images"),
 	SIZE("source", "size", source, "auto", RESTART, "size of one image; auto: what the source has"),
 	REAL("source", "fps", source.fps, "30", 0, 1000, "fps", RESTART,
-	     "pairs per second; 0: the camera's own rate; files and scenes: as fast as "
-	     "the engine computes"),
+	     "pairs per second; 0: a camera's own rate, files and scenes as fast as computed; "
+	     "not set: data sets as recorded"),
 	CHOICE("source", "format", source.format, enum sx_source_format, formats, "auto", RESTART,
 	       "v4l2: pixel format; auto: the cheapest one that both cameras offer at this "
 	       "size and rate"),

@@ -1,6 +1,6 @@
 /*
- * Tests layouts of data sets as source "files": pairs by time stamps, calibrations that are found, capture times, and
- * files with time stamps that are damaged or hostile.
+ * Tests layouts of data sets as source "files": pairs by time stamps, calibrations that are found, capture
+ * times, and files with time stamps that are damaged or hostile.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,7 +32,8 @@ static void text(const char *folder, const char *name, const char *content)
 	write_bytes(in_folder(folder, name), content, strlen(content));
 }
 
-/* Makes a folder below another one, with those between. Returns its path, which lives as long as the program. */
+/* Makes a folder below another one, with those between. Returns its path, which lives as long as the program.
+ */
 static const char *folder(const char *base, const char *name)
 {
 	static char path[512];
@@ -262,7 +263,10 @@ static void test_kitti_raw(void **state)
 	expect_calibration(path, "KITTI", "../calib_cam_to_cam.txt");
 }
 
-/* A calibration of each pair is none for all; folders of pairs without any file beside them are of no data set. */
+/*
+ * A calibration of each pair is none for all; folders of pairs without any file beside them are of no data
+ * set.
+ */
 static void test_kitti_stereo_and_plain_folders(void **state)
 {
 	const char *f = *state;
@@ -388,7 +392,10 @@ static void test_a_million_lines(void **state)
 
 /* ---- the source ---- */
 
-/* Makes a data set of pairs whose left images begin with 0, 1, .. at these times, ms. Right images are 1 ms later. */
+/*
+ * Makes a data set of pairs whose left images begin with 0, 1, .. at these times, ms. Right images are 1 ms
+ * later.
+ */
 static void make_recording(const char *f, const int *ms, int count)
 {
 	char csv[2][1000] = {"", ""}, name[40];
@@ -468,7 +475,8 @@ static void test_recorded_intervals(void **state)
 	sx_source_close(s);
 }
 
-/* A reader that comes late gets the newest pair that is due. The others are counted, like those of a camera. */
+/* A reader that comes late gets the newest pair that is due. The others are counted, like those of a camera.
+ */
 static void test_a_late_reader_gets_the_newest_pair(void **state)
 {
 	static const int ms[] = {0, 10, 20, 30, 50000};

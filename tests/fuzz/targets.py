@@ -46,6 +46,7 @@ TARGETS = {
                         "tools/web/users.c"]),
     "stream": Target("packets of frames.sock, to the daemon and to the library", 4096, [],
                      ["ipc/stream.c", "ipc/client/socket.c"]),
+    "times": Target("time stamps of recorded images", 4096, [], ["capture/recorded_times.c"]),
     "v4l2": Target("cameras whose drivers do as they like", 4096, [],
                    ["capture/v4l2/pairing.c", "capture/v4l2/v4l2.c", "capture/v4l2/v4l2_controls.c",
                     "capture/v4l2/v4l2_decode.c", "capture/v4l2/v4l2_device.c", "capture/v4l2/v4l2_drop.c",

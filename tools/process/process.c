@@ -268,7 +268,10 @@ static int name_folder(struct process *p, const char *folder, char path[PATH_MAX
 	return sx_usage_fail(&usage, NULL, "%s: the name is too long, or -s was given too often", folder);
 }
 
-/* Finds the pairs of the folder. *files: left and right in turn; they belong to list. Returns 0 or an exit code. */
+/*
+ * Finds the pairs of the folder. *files: left and right in turn; they belong to list. Returns 0 or an exit
+ * code.
+ */
 static int list_folder(const struct process *p, struct sx_settings *settings, struct sx_file_list *list,
 		       char ***files, int *count)
 {
