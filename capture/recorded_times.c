@@ -193,9 +193,12 @@ static int take_line(struct sx_recorded_times *t, const char *path, size_t numbe
 	const char *p = skip_blanks(line);
 	int r;
 
-	if (!*p || *p == '#' || (number == 1 && format == SX_TIMES_CSV && isalpha((unsigned char)*p)))
+	if (!*p || *p == '#')
 		return 0;
 	r = read_line(p, format, &one);
+	if (r == -EINVAL && number == 1 && isalpha((unsigned char)*p) &&
+	    (format == SX_TIMES_CSV || format == SX_TIMES_NAMED))
+		return 0; /* the names of the columns */
 	if (r == -EINVAL)
 		return sx_why_fail(-EBADMSG, why, "%s:%zu: found '%.60s', expected %s", path, number, p,
 				   times_forms[format]);

@@ -12,8 +12,9 @@
 #include "base/why.h"
 
 /*
- * Formats, one line for each image. Empty lines and lines that begin with # are skipped.
- * csv: "1403715273262142976,1403715273262142976.png", the time in ns; a first line of words is skipped, too.
+ * Formats, one line for each image. Empty lines and lines that begin with # are skipped. So is a first line
+ * with the names of the columns (csv, named).
+ * csv: "1403715273262142976,1403715273262142976.png", the time in ns.
  * named: "1520530308199447626 1520530308.199447626 0.5", the name without .png and the time in s.
  * seconds: "1.036224e-01".
  * dates: "2011-09-26 13:02:25.964389445".

@@ -203,7 +203,7 @@ static void test_tum_vi(void **state)
 	      "d/dso/cam0/images/7.png d/dso/cam0/images/8.png d/dso/cam1/images/7.png d/dso/cam1/images/8.png");
 	text(f, "d/dso/cam0/times.txt",
 	     "# id timestamp exposure\n7 1520530308.199447626 0.5\n8 1520530308.249447626 0.5\n");
-	text(f, "d/dso/cam1/times.txt", "7\t1520530308.1994476\n8 1520530308.24944763");
+	text(f, "d/dso/cam1/times.txt", "filename timestamp\n7\t1520530308.1994476\n8 1520530308.24944763");
 	expect(in_folder(f, "d"), true,
 	       "dso/cam0/images/7.png dso/cam1/images/7.png 0 -2.6e-05;"
 	       "dso/cam0/images/8.png dso/cam1/images/8.png 50 50;",
