@@ -100,7 +100,6 @@ static void chance_sum_task(void *arg, int row, int worker)
 
 	(void)worker;
 	f->x->matcher.kernels->chance_sum_row(&f->match.winner, f->match.census,
-					      &f->x->taps[SX_TAP_LEFT_FLAT],
 					      f->x->config.params.stereo.min_disparity, row,
 					      &f->x->chance_sums[row * SX_FLAT_TILES(f->x->config.width)]);
 }
@@ -115,14 +114,13 @@ static void chance_mark_task(void *arg, int row, int worker)
 			   sx_cost_max(f->x->config.params.stereo.cost), row, sx_image_row(flat, row));
 }
 
-/* Marks dim areas that were matched by chance as flat. */
+/* Marks areas that were matched by chance. */
 static void find_chance(struct sx_frame *f)
 {
 	struct sx_pool *pool = f->x->device->pool;
-	const struct sx_image *flat = &f->x->taps[SX_TAP_LEFT_FLAT];
-	const int rows = flat->height;
+	const int rows = f->x->taps[SX_TAP_LEFT_FLAT].height;
 
-	if (!f->x->chance_sums || !sx_chance_any(flat, 0, rows))
+	if (!f->x->chance_sums)
 		return;
 	sx_pool_for(pool, rows, chance_sum_task, f);
 	sx_pool_for(pool, rows, chance_mark_task, f);

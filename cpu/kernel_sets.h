@@ -58,8 +58,7 @@ struct sx_matcher_kernels {
 			       const struct sx_matcher_scratch *workers, int count);
 	/* computes the same as sx_chance_sum_row() (stages/stereo/chance.h) */
 	void (*chance_sum_row)(const struct sx_image *winner, const struct sx_image descriptor[2],
-			       const struct sx_image *flat, int min_disparity, int row,
-			       struct sx_chance_sums *sums);
+			       int min_disparity, int row, struct sx_chance_sums *sums);
 	/* Filters of rows [y0, y1). No output image may be an input image. */
 	void (*median_rows)(const struct sx_image *src, const struct sx_image *dst,
 			    enum sx_median_border border, int y0, int y1);

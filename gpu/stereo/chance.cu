@@ -1,12 +1,11 @@
 /*
- * Finds dim areas that were matched by chance, on the GPU. Must equal sx_chance() (stages/stereo/chance.h)
+ * Finds areas that were matched by chance, on the GPU. Must equal sx_chance() (stages/stereo/chance.h)
  * byte for byte.
  *
- * Work:   a block makes 32 x 8 tiles, if any of them is dim. First its threads sum the pixels of the two even
- *         rows of each of these tiles and of three more tiles to each side. Each thread has one row: it waits
- *         for the disparities, then for the right descriptors. Then the threads add five neighbours in a row,
- *         then five such sums in a column, which makes a square. Then each tile checks the nine squares that
- *         contain it.
+ * Work:   a block makes 32 x 8 tiles. First its threads sum the pixels of the two even rows of each of these
+ *         tiles and of three more tiles to each side. Each thread has one row: it waits for the disparities,
+ *         then for the right descriptors. Then the threads add five neighbours in a row, then five such sums
+ *         in a column, which makes a square. Then each tile checks the nine squares that contain it.
  * Memory: 13 KB of shared memory. Half of the rows are read 2.1 times, mostly from the cache: disparities
  *         and left descriptors in order, right descriptors at the places that the disparities give. One byte
  *         per tile is read and written.
@@ -112,7 +111,8 @@ __device__ static struct pair_sums join(struct pair_sums a, struct pair_sums b)
 	return a;
 }
 
-__device__ static bool is_chance(struct pair_sums s, int bits)
+/* Returns the bits of a square. */
+__device__ static uint8_t square_of(struct pair_sums s, int bits)
 {
 	struct sx_chance_sums sums;
 
@@ -120,7 +120,7 @@ __device__ static bool is_chance(struct pair_sums s, int bits)
 	sums.differ = (int16_t)(s.differ >> 16);
 	sums.left = (int16_t)(s.set & 0xffff);
 	sums.right = (int16_t)(s.set >> 16);
-	return sx_chance_is(&sums, bits);
+	return sx_chance_square(&sums, bits);
 }
 
 template <typename Word>
@@ -131,11 +131,7 @@ static __global__ void __launch_bounds__(THREADS) find_chance(const struct chanc
 	const int x0 = (int)blockIdx.x * TILES_X - BESIDE, y0 = (int)blockIdx.y * TILES_Y - BESIDE;
 	const int me = (int)threadIdx.x;
 	const int i0 = me % TILES_X, j0 = me / TILES_X, x = x0 + BESIDE + i0, y = y0 + BESIDE + j0;
-	uint8_t *const flat = w.flat + (size_t)y * w.flat_pitch + (size_t)x;
-	const bool dim = j0 < TILES_Y && x < w.tiles_x && y < w.tiles_y && *flat & SX_TILE_DIM;
 
-	if (!__syncthreads_or(dim))
-		return;
 #pragma unroll 3
 	for (int i = me; i < 2 * HIGH * WIDE; i += THREADS)
 		half[0][0][i] = row_sums<Word>(w, x0 + i % WIDE,
@@ -156,19 +152,24 @@ static __global__ void __launch_bounds__(THREADS) find_chance(const struct chanc
 
 		for (int k = 1; k <= LAST; k++)
 			s = join(s, line[i / STARTS + k][i % STARTS]);
-		square[i / STARTS][i % STARTS] = u >= 0 && v >= 0 && u + LAST < w.tiles_x &&
-						 v + LAST < w.tiles_y && is_chance(s, w.bits);
+		square[i / STARTS][i % STARTS] =
+			u >= 0 && v >= 0 && u + LAST < w.tiles_x && v + LAST < w.tiles_y
+				? square_of(s, w.bits)
+				: 0;
 	}
 	__syncthreads();
 
-	bool chance = false;
+	uint8_t squares = 0;
 
-	if (!dim)
+	if (j0 >= TILES_Y || x >= w.tiles_x || y >= w.tiles_y)
 		return;
 	for (int k = 0; k < BESIDE * BESIDE; k++)
-		chance |= square[j0 + k / BESIDE][i0 + k % BESIDE] != 0;
-	if (chance)
-		*flat |= SX_TILE_FLAT;
+		squares |= square[j0 + k / BESIDE][i0 + k % BESIDE];
+	if (squares) {
+		uint8_t *const flat = w.flat + (size_t)y * w.flat_pitch + (size_t)x;
+
+		*flat = sx_chance_tile(*flat, squares);
+	}
 }
 
 extern "C" cudaError_t sx_chance_cuda_run(const struct sx_image *winner, const struct sx_image descriptor[2],

@@ -3,11 +3,12 @@
  * (stages/stixels/unmeasured_part.h) byte for byte.
  *
  * Work:   a warp takes a column. First it reads the column's cells and the left image's tiles, all rows at
- *         once, and sets one bit per measured row. Then a lane takes a segment. If the segment may end in its
- *         middle, lanes go through its rows and read the right image's tiles. Sums over the lanes give the
- *         places of the parts.
- * Memory: cells and left tiles once, right tiles where they may matter; a byte and a bit of shared memory per
- *         cell.
+ *         once, and sets one bit per measured row. Then a lane takes a segment. Lanes go through the rows of
+ *         ground again, and clear the bits of rows that are no evidence of ground. If a segment may end in
+ *         its middle, lanes go through its rows and read the right image's tiles. Sums over the lanes give
+ *         the places of the parts.
+ * Memory: cells and left tiles once, for ground twice, right tiles where they may matter; a byte and a bit of
+ *         shared memory per cell.
  * Shapes: up to 2160 cells per column. One lane processes a whole list of more than 32 segments.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -49,6 +50,41 @@ __device__ static int bits_set(const uint32_t *bits, int first, int last)
 	return n;
 }
 
+/* Returns the segment of lane `from`, without its class, in all lanes. */
+__device__ static struct sx_segment segment_of(const struct lane_segment *l, int from)
+{
+	struct sx_segment s = {};
+
+	s.v_bottom = (uint16_t)__shfl_sync(SX_WARP_ALL_LANES, (int)l->s.v_bottom, from);
+	s.v_top = (uint16_t)__shfl_sync(SX_WARP_ALL_LANES, (int)l->s.v_top, from);
+	s.disparity_q7 = (uint16_t)__shfl_sync(SX_WARP_ALL_LANES, (int)l->s.disparity_q7, from);
+	s.slope_q14 = (int16_t)__shfl_sync(SX_WARP_ALL_LANES, (int)l->s.slope_q14, from);
+	s.kind = (uint8_t)__shfl_sync(SX_WARP_ALL_LANES, (int)l->s.kind, from);
+	return s;
+}
+
+/* Finds the state of each row of ground by its line. All lanes process each segment of ground. */
+__device__ static void look_ground(const struct sx_unmeasured_column *c, const struct lane_segment *l,
+				   bool is_ground, uint8_t *row, uint32_t *measured, int lane)
+{
+	for (uint32_t left = __ballot_sync(SX_WARP_ALL_LANES, is_ground); left; left &= left - 1) {
+		const struct sx_segment s = segment_of(l, __ffs((int)left) - 1);
+
+		for (int w = s.v_bottom / 32; w <= (int)s.v_top / 32; w++) {
+			const int v = 32 * w + lane;
+			const bool inside = v >= (int)s.v_bottom && v <= (int)s.v_top;
+			uint32_t none;
+
+			if (inside)
+				row[v] = sx_unmeasured_left_of(c, &s, v);
+			none = __ballot_sync(SX_WARP_ALL_LANES, inside && row[v] != SX_ROW_MEASURED);
+			if (lane == 0)
+				measured[w] &= ~none;
+		}
+	}
+	__syncwarp();
+}
+
 /*
  * Reads the right image's tiles for the holes of segments that may end in their middle. All lanes process
  * each of these segments.
@@ -57,13 +93,8 @@ __device__ static void look_right(const struct sx_unmeasured_column *c, const st
 				  bool may_end, uint8_t *row, int lane)
 {
 	for (uint32_t left = __ballot_sync(SX_WARP_ALL_LANES, may_end); left; left &= left - 1) {
-		const int who = __ffs((int)left) - 1;
-		struct sx_segment s;
+		const struct sx_segment s = segment_of(l, __ffs((int)left) - 1);
 
-		s.v_bottom = (uint16_t)__shfl_sync(SX_WARP_ALL_LANES, (int)l->s.v_bottom, who);
-		s.v_top = (uint16_t)__shfl_sync(SX_WARP_ALL_LANES, (int)l->s.v_top, who);
-		s.disparity_q7 = (uint16_t)__shfl_sync(SX_WARP_ALL_LANES, (int)l->s.disparity_q7, who);
-		s.slope_q14 = (int16_t)__shfl_sync(SX_WARP_ALL_LANES, (int)l->s.slope_q14, who);
 		for (int v = (int)s.v_bottom + lane; v <= (int)s.v_top; v += 32)
 			if (row[v] == SX_ROW_HOLE)
 				row[v] = sx_unmeasured_right(c, &s, v);
@@ -111,11 +142,11 @@ __device__ static void write_runs(const struct sx_unmeasured_column *c, const ui
  * Runs sx_unmeasured_part() in all lanes, for up to 32 segments. Returns the new number of segments in all
  * lanes.
  */
-__device__ static int part_list(const struct sx_unmeasured_column *c, uint8_t *row, const uint32_t *measured,
+__device__ static int part_list(const struct sx_unmeasured_column *c, uint8_t *row, uint32_t *measured,
 				struct sx_segment *list, int n, int lane)
 {
 	struct lane_segment l = {};
-	bool asks = false, may_end = false, stops = false, merged;
+	bool asks, ground, may_end, few, merged;
 	int rows = 0, seen = 0, before;
 	struct sx_unmeasured_stretch most;
 	uint32_t stopped, unknown_last;
@@ -124,14 +155,16 @@ __device__ static int part_list(const struct sx_unmeasured_column *c, uint8_t *r
 		l.s = list[lane];
 		l.parts = 1;
 		l.first_top = l.s.v_top;
-		asks = sx_unmeasured_asks(&l.s);
 		rows = (int)l.s.v_top - (int)l.s.v_bottom + 1;
-		seen = asks ? bits_set(measured, l.s.v_bottom, l.s.v_top) : 0;
-		stops = !asks || SX_UNMEASURED_FOOT * seen >= rows;
 	}
-	/* segments at the foot: below the first segment that stops */
-	stopped = __ballot_sync(SX_WARP_ALL_LANES, stops) & ((2u << lane) - 1);
-	l.whole = asks && !stopped;
+	asks = lane < n && sx_unmeasured_asks(&l.s);
+	ground = asks && l.s.kind == STIXEL_GROUND;
+	look_ground(c, &l, ground, row, measured, lane);
+	seen = asks ? bits_set(measured, l.s.v_bottom, l.s.v_top) : 0;
+	few = asks && SX_UNMEASURED_CELLS * seen < rows;
+	/* segments at the foot: below the first one of which more was measured */
+	stopped = __ballot_sync(SX_WARP_ALL_LANES, lane < n && !few) & ((2u << lane) - 1);
+	l.whole = few && (ground || !stopped);
 	most.cells = most.flat = most.dark = rows - seen;
 	may_end = asks && !l.whole && sx_unmeasured_ends(c, &l.s, &most);
 	look_right(c, &l, may_end, row, lane);

@@ -1,5 +1,5 @@
 /*
- * Detection of dim areas that were matched by chance.
+ * Detection of areas that were matched by chance.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,8 +10,8 @@
 #include "stages/stereo/chance_sum.h"
 #include "stages/stereo/cost.h"
 
-#define LAST (SX_FLAT_SQUARE - 1) /* tiles from the first to the last tile of a square */
-#define INNER SX_CHANCE_REACH	  /* tiles in a row of a square that are not at its edge */
+#define LAST (SX_FLAT_SQUARE - 1)  /* tiles from the first to the last tile of a square */
+#define INNER (SX_FLAT_SQUARE - 2) /* tiles in a row of a square that are not at its edge */
 #define PER_TILE ((int)(sizeof(struct sx_chance_sums) / sizeof(int16_t)))
 
 _Static_assert(SX_FLAT_SQUARE == 5, "square_row() adds five tiles, mark_square() marks three");
@@ -40,42 +40,25 @@ static void square_row(const struct sx_chance_sums *sums, int tiles_x, int y, in
 				       squares[i + 3 * PER_TILE] + squares[i + 4 * PER_TILE]);
 }
 
-bool sx_chance_any(const struct sx_image *flat, int row0, int row1)
-{
-	uint8_t all = 0;
-
-	for (int y = row0 < 0 ? 0 : row0; y < row1 && y < flat->height; y++) {
-		const uint8_t *tiles = sx_image_row(flat, y);
-
-		for (int x = 0; x < flat->width; x++)
-			all |= tiles[x];
-	}
-	return all & SX_TILE_DIM;
-}
-
 /*
  * Marks the three inner tiles of one row of a square, the first of which is flat[0]. square: sums of the
  * square.
  */
 static void mark_square(const struct sx_chance_sums *square, int bits, uint8_t *flat)
 {
-	const uint8_t dim = (flat[0] | flat[1] | flat[2]) & SX_TILE_DIM;
+	const uint8_t found = sx_chance_square(square, bits);
 
-	if (!dim || !sx_chance_is(square, bits))
+	if (!found)
 		return;
 	for (int i = 0; i < INNER; i++)
-		if (flat[i] & SX_TILE_DIM)
-			flat[i] |= SX_TILE_FLAT;
+		flat[i] = sx_chance_tile(flat[i], found);
 }
 
 void sx_chance_mark_row(const struct sx_chance_sums *sums, int tiles_x, int tiles_y, int bits, int row,
 			uint8_t *flat)
 {
-	const struct sx_image tiles = {.data = flat, .width = tiles_x, .height = 1};
 	struct sx_chance_sums squares[SX_FLAT_TILES(SX_CHANCE_WIDTH)];
 
-	if (!sx_chance_any(&tiles, 0, 1))
-		return;
 	for (int y = row - INNER > 0 ? row - INNER : 0; y < row && y + LAST < tiles_y; y++) {
 		square_row(sums, tiles_x, y, (int16_t *)squares);
 		for (int x = 0; x < tiles_x - LAST; x++)
@@ -87,7 +70,7 @@ void sx_chance(const struct sx_image *winner, const struct sx_image descriptor[2
 	       const struct sx_image *flat, const struct sx_stereo_params *p, struct sx_chance_sums *sums)
 {
 	for (int row = 0; row < flat->height; row++)
-		sx_chance_sum_row(winner, descriptor, flat, p->min_disparity, row, &sums[row * flat->width]);
+		sx_chance_sum_row(winner, descriptor, p->min_disparity, row, &sums[row * flat->width]);
 	for (int row = 0; row < flat->height; row++)
 		sx_chance_mark_row(sums, flat->width, flat->height, sx_cost_max(p->cost), row,
 				   sx_image_row(flat, row));

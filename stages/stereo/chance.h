@@ -1,14 +1,17 @@
 /*
- * Dim areas that were matched by chance: both images show something there, but not the same thing. They show
- * the noise of a sensor in the dark or behind a cover. Aggregation carries a disparity through such an area,
- * and the left-right check agrees with it. But the descriptors of matched pixels differ there as much as
- * those of any two pixels.
+ * Areas that were matched by chance: both images show something there, but not the same thing. They show the
+ * noise of a sensor in the dark or behind a cover. Aggregation carries a disparity through such an area, and
+ * the left-right check agrees with it. But the descriptors of matched pixels differ there as much as those of
+ * any two pixels.
  *
  * Unrelated descriptors, of which shares a and b of the bits are set, differ in a (1 - b) + b (1 - a) of
  * their bits. Shares of this expected difference, measured on pictures of KITTI 2015 with 31 bits: areas with
  * a right disparity have a median of 0.38, and one of a hundred has 0.80; areas of noise have a median of
- * 0.88, and one of a hundred has 0.81. Bright areas are not tested: under noise the weak texture of a lit
- * wall is hard to tell from none, and two thirds of the disparities on such walls are right.
+ * 0.88, and one of a hundred has 0.81.
+ *
+ * A dim area becomes flat from 3/4 on. Under noise the weak texture of a lit wall is hard to tell from none,
+ * and two thirds of the disparities on such walls are right. So a bright area keeps its disparities. From 4/5
+ * on, at any brightness, an area is no evidence of ground (stages/stixels/unmeasured.h).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,9 +28,7 @@
 #include "stages/stereo/flat.h"
 
 #define SX_CHANCE_WIDTH 4096 /* largest width of an image, px */
-/* reach of the squares that can mark a tile, in tiles to each side of it */
-#define SX_CHANCE_REACH (SX_FLAT_SQUARE - 2)
-#define SX_CHANCE_PIXELS 60 /* pixels of a square that must have a disparity, out of 200 */
+#define SX_CHANCE_PIXELS 60  /* pixels of a square that must have a disparity, out of 200 */
 
 /*
  * Sums over the pixels of one or more tiles. Pixels count if they lie in an even row and have a disparity and
@@ -40,16 +41,25 @@ struct sx_chance_sums {
 };
 
 /*
- * Returns true if descriptors differ by at least 3/4 of the difference of unrelated ones. bits: number of
- * bits of a descriptor, 63 at most.
+ * Returns the bits of a square by its sums: SX_TILE_FLAT if descriptors differ by at least 3/4 of the
+ * difference of unrelated ones, SX_TILE_CHANCE if by at least 4/5. bits: number of bits of a descriptor, 63 at
+ * most.
  */
-SX_FLAT_INLINE bool sx_chance_is(const struct sx_chance_sums *s, int bits)
+SX_FLAT_INLINE uint8_t sx_chance_square(const struct sx_chance_sums *s, int bits)
 {
-	const int32_t all = s->pixels * bits;
+	/* with at most 200 pixels no product is above 5 * 12600^2 */
+	const int32_t all = s->pixels * bits, differ = s->differ * all,
+		      unrelated = s->left * (all - s->right) + s->right * (all - s->left);
 
-	/* with at most 200 pixels no product is above 3 * 12600^2 */
-	return s->pixels >= SX_CHANCE_PIXELS &&
-	       4 * s->differ * all >= 3 * (s->left * (all - s->right) + s->right * (all - s->left));
+	if (s->pixels < SX_CHANCE_PIXELS || 4 * differ < 3 * unrelated)
+		return 0;
+	return (uint8_t)(5 * differ < 4 * unrelated ? SX_TILE_FLAT : SX_TILE_FLAT | SX_TILE_CHANCE);
+}
+
+/* Returns the bits of a tile inside of squares. tile: bits of sx_flat(); squares: bits of these squares. */
+SX_FLAT_INLINE uint8_t sx_chance_tile(uint8_t tile, uint8_t squares)
+{
+	return (uint8_t)(tile | (tile & SX_TILE_DIM ? squares : squares & SX_TILE_CHANCE));
 }
 
 /*
@@ -72,14 +82,12 @@ SX_FLAT_INLINE bool sx_chance_row(int y, int height)
 	return y % 2 == 0 && y >= SX_CENSUS_RADIUS_Y && y < height - SX_CENSUS_RADIUS_Y;
 }
 
-/* Returns true if any tile of rows row0 to row1 - 1 is dim. Rows outside the image have no tiles. */
-bool sx_chance_any(const struct sx_image *flat, int row0, int row1);
-
 /*
- * Marks dim tiles of one row of tiles that lie in a square that was matched by chance.
+ * Marks tiles of one row of tiles that lie in squares that were matched by chance.
  * sums: of all tiles, rows of tiles_x without a gap. bits: number of bits of a descriptor. flat: tiles of row
- * `row` of the left image (sx_flat()). A dim tile gets SX_TILE_FLAT if it lies inside such a square of
- * SX_FLAT_SQUARE by SX_FLAT_SQUARE tiles and not at its edge. Squares lie inside the image.
+ * `row` of the left image (sx_flat()). A tile gets SX_TILE_CHANCE, or if it is dim SX_TILE_FLAT, if it lies
+ * inside such a square of SX_FLAT_SQUARE by SX_FLAT_SQUARE tiles and not at its edge. Squares lie inside the
+ * image.
  */
 void sx_chance_mark_row(const struct sx_chance_sums *sums, int tiles_x, int tiles_y, int bits, int row,
 			uint8_t *flat);

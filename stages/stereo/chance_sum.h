@@ -42,70 +42,36 @@ static inline void sx_chance_add_tile(const uint16_t *winner, const void *left, 
 }
 
 /*
- * Finds the tiles of a row that are at most SX_CHANCE_REACH tiles away from a dim tile. near: room for 2
- * SX_CHANCE_REACH more entries.
- */
-static inline void sx_chance_near(const struct sx_image *flat, int row, uint8_t *near)
-{
-	const int n = flat->width, end = n + 2 * SX_CHANCE_REACH;
-
-	memset(near, 0, (size_t)end);
-	for (int y = row - SX_CHANCE_REACH; y <= row + SX_CHANCE_REACH; y++) {
-		const uint8_t *tiles = y < 0 || y >= flat->height ? NULL : sx_image_row(flat, y);
-
-		for (int i = 0; tiles && i < n; i++)
-			near[SX_CHANCE_REACH + i] |= tiles[i] & SX_TILE_DIM;
-	}
-	/* in place: joins 2, 4 and at last 7 tiles from each entry on. Reads are ahead of writes. */
-	for (int i = 0; i + 1 < end; i++)
-		near[i] |= near[i + 1];
-	for (int i = 0; i + 2 < end; i++)
-		near[i] |= near[i + 2];
-	for (int i = 0; i + SX_CHANCE_REACH < end; i++)
-		near[i] |= near[i + SX_CHANCE_REACH];
-}
-
-/*
  * Adds one row of pixels to the sums of its tiles. If the width is no multiple of a tile, the last tile lies
  * partly outside, where no pixel has a descriptor.
  */
 static inline void sx_chance_add_row(const uint16_t *winner, const void *left, const void *right, int width,
-				     int min_disparity, bool wide, const uint8_t *near,
-				     struct sx_chance_sums *sums)
+				     int min_disparity, bool wide, struct sx_chance_sums *sums)
 {
 	for (int i = SX_CENSUS_RADIUS_X / SX_FLAT_TILE; (i + 1) * SX_FLAT_TILE <= width; i++)
-		if (near[i])
-			sx_chance_add_tile(winner, left, right, width, min_disparity, i * SX_FLAT_TILE, wide,
-					   &sums[i]);
+		sx_chance_add_tile(winner, left, right, width, min_disparity, i * SX_FLAT_TILE, wide,
+				   &sums[i]);
 }
 
 /*
- * Computes the sums of a row of tiles; 0 for tiles more than SX_CHANCE_REACH tiles away from every dim tile.
- * winner: the map of sx_winner(), before the median. descriptor: sx_census() of the left and of the right
- * image, U32 or U64. flat: sx_flat() of the left image. sums: SX_FLAT_TILES() of the width.
+ * Computes the sums of a row of tiles. winner: the map of sx_winner(), before the median. descriptor:
+ * sx_census() of the left and of the right image, U32 or U64. sums: SX_FLAT_TILES() of the width.
  */
 static inline void sx_chance_sum_row(const struct sx_image *winner, const struct sx_image descriptor[2],
-				     const struct sx_image *flat, int min_disparity, int row,
-				     struct sx_chance_sums *sums)
+				     int min_disparity, int row, struct sx_chance_sums *sums)
 {
 	const int width = winner->width;
-	uint8_t near[SX_FLAT_TILES(SX_CHANCE_WIDTH) + 2 * SX_CHANCE_REACH];
 
 	memset(sums, 0, (size_t)SX_FLAT_TILES(width) * sizeof(*sums));
-	if (!sx_chance_any(flat, row - SX_CHANCE_REACH, row + SX_CHANCE_REACH + 1))
-		return;
-	sx_chance_near(flat, row, near);
 	for (int y = row * SX_FLAT_TILE; y < (row + 1) * SX_FLAT_TILE; y++) {
 		if (!sx_chance_row(y, winner->height))
 			continue;
 		if (descriptor[0].pixel == SX_PIXEL_U64)
 			sx_chance_add_row(sx_image_row(winner, y), sx_image_row(&descriptor[0], y),
-					  sx_image_row(&descriptor[1], y), width, min_disparity, true, near,
-					  sums);
+					  sx_image_row(&descriptor[1], y), width, min_disparity, true, sums);
 		else
 			sx_chance_add_row(sx_image_row(winner, y), sx_image_row(&descriptor[0], y),
-					  sx_image_row(&descriptor[1], y), width, min_disparity, false, near,
-					  sums);
+					  sx_image_row(&descriptor[1], y), width, min_disparity, false, sums);
 	}
 }
 

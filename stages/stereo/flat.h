@@ -24,8 +24,9 @@
 
 /* Values of a tile: 0, or these bits. */
 #define SX_TILE_FLAT 1
-#define SX_TILE_DARK 2 /* the tile is flat and dark: night, a cover, a border, a mask */
-#define SX_TILE_DIM 4  /* the tile is dim, flat or not: it shows much noise (stages/stereo/chance.h) */
+#define SX_TILE_DARK 2	 /* the tile is flat and dark: night, a cover, a border, a mask */
+#define SX_TILE_DIM 4	 /* the tile is dim, flat or not: it shows much noise (stages/stereo/chance.h) */
+#define SX_TILE_CHANCE 8 /* the tile was matched by chance: it shows no ground (stages/stereo/chance.h) */
 
 /* Number of tiles in px of width or height. The last tile may lie partly outside the image. */
 #define SX_FLAT_TILES(px) (((px) + SX_FLAT_TILE - 1) / SX_FLAT_TILE)

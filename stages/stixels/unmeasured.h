@@ -5,6 +5,11 @@
  * was measured elsewhere. Both only continue a surface. That is right beside an edge, where only one camera
  * sees the surface.
  *
+ * Ground is free space, so it needs more evidence than an object. A cell is no evidence of ground if its
+ * disparity is far below the line of the ground: the segmenter counts such a cell as wrong, and continues the
+ * line through it. Nor is a cell that was matched by chance (stages/stereo/chance.h). Ground of which hardly a
+ * cell was measured is unknown, however short it is.
+ *
  * Works on one column at a time, for stages/, cpu/ and gpu/; integers alone.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -24,10 +29,12 @@
  * camera sees belongs to the object. But darkness is no wall.
  */
 #define SX_UNMEASURED_GROUND_PX 32   /* ground ends at a stretch of this number of image rows */
-#define SX_UNMEASURED_FLAT_PX 16     /* ground ends at this number of flat image rows */
+#define SX_UNMEASURED_FLAT_PX 16     /* or of flat image rows */
 #define SX_UNMEASURED_DARK_PX 8	     /* an object ends at this number of flat and dark image rows */
 #define SX_UNMEASURED_OBJECT_SHARE 3 /* or at a third of the image rows, if they are flat */
-#define SX_UNMEASURED_FOOT 8	     /* see sx_unmeasured_foot() */
+#define SX_UNMEASURED_CELLS 8	     /* a segment needs a measured cell in this number: sx_unmeasured_few() */
+#define SX_UNMEASURED_LOW_SHARE 4    /* ground is not measured by cells below its line by a quarter of it */
+#define SX_UNMEASURED_LOW_Q7 128     /* and by 1 px more */
 
 /* A column: its cells (sx_reduce_cells()), bottom to top, and the tiles of both images (sx_flat()). */
 struct sx_unmeasured_column {
@@ -58,11 +65,18 @@ SX_SEGMENT_INLINE int32_t sx_unmeasured_q7(const struct sx_segment *s, int v, in
 	return q7 < 0 ? 0 : q7 > 0xfffe ? 0xfffe : q7;
 }
 
+/* Returns the tile of one image at column x in row v: bits SX_TILE_... */
+SX_SEGMENT_INLINE uint8_t sx_unmeasured_bits(const struct sx_unmeasured_column *c, int side, int x, int v)
+{
+	const int y = (c->height - 1 - v * c->cell_height - c->cell_height / 2) / SX_FLAT_TILE;
+
+	return c->flat[side][(size_t)y * c->flat_pitch[side] + (size_t)(x / SX_FLAT_TILE)];
+}
+
 /* Returns the state of a row that was not measured, by the tile of one image at column x in row v. */
 SX_SEGMENT_INLINE uint8_t sx_unmeasured_tile(const struct sx_unmeasured_column *c, int side, int x, int v)
 {
-	const int y = (c->height - 1 - v * c->cell_height - c->cell_height / 2) / SX_FLAT_TILE;
-	const uint8_t bits = c->flat[side][(size_t)y * c->flat_pitch[side] + (size_t)(x / SX_FLAT_TILE)];
+	const uint8_t bits = sx_unmeasured_bits(c, side, x, v);
 
 	return bits & SX_TILE_DARK ? SX_ROW_DARK : bits & SX_TILE_FLAT ? SX_ROW_FLAT : SX_ROW_HOLE;
 }
@@ -86,19 +100,37 @@ SX_SEGMENT_INLINE uint8_t sx_unmeasured_right(const struct sx_unmeasured_column 
 	return partner >= 0 ? sx_unmeasured_tile(c, 1, partner, v) : (uint8_t)SX_ROW_HOLE;
 }
 
+/* Returns the state of row v of a segment by its cell and the left image. */
+SX_SEGMENT_INLINE uint8_t sx_unmeasured_left_of(const struct sx_unmeasured_column *c,
+						const struct sx_segment *s, int v)
+{
+	const uint8_t state = sx_unmeasured_left(c, v);
+	int32_t line;
+
+	if (s->kind != STIXEL_GROUND)
+		return state;
+	if (state <= SX_ROW_MEASURED && sx_unmeasured_bits(c, 0, c->x, v) & SX_TILE_CHANCE)
+		return SX_ROW_FLAT;
+	line = sx_unmeasured_q7(s, v, c->cell_height);
+	if (state == SX_ROW_MEASURED &&
+	    8 * c->cells[v] + SX_UNMEASURED_LOW_Q7 < line - line / SX_UNMEASURED_LOW_SHARE)
+		return sx_unmeasured_tile(c, 0, c->x, v);
+	return state;
+}
+
 /* Returns true if the kind of a segment can have unmeasured parts. */
 SX_SEGMENT_INLINE bool sx_unmeasured_asks(const struct sx_segment *s)
 {
 	return s->kind == STIXEL_GROUND || s->kind == STIXEL_OBJECT;
 }
 
-/* Fills row[], one entry per cell. */
+/* Fills row[], one entry per cell: the states by both images. */
 SX_SEGMENT_INLINE void sx_unmeasured_look(const struct sx_unmeasured_column *c, const struct sx_segment *list,
 					  int n, uint8_t *row)
 {
 	for (int i = 0; i < n; i++)
 		for (int v = list[i].v_bottom; v <= (int)list[i].v_top; v++) {
-			row[v] = sx_unmeasured_left(c, v);
+			row[v] = sx_unmeasured_left_of(c, &list[i], v);
 			if (row[v] == SX_ROW_HOLE && sx_unmeasured_asks(&list[i]))
 				row[v] = sx_unmeasured_right(c, &list[i], v);
 		}

@@ -71,23 +71,33 @@ SX_SEGMENT_INLINE struct sx_segment sx_unmeasured_segment(const struct sx_segmen
 	return part;
 }
 
-/*
- * Makes the lowest segments of a column unknown, up to one with at least one measured cell in
- * SX_UNMEASURED_FOOT, or one that is unknown already. A surface nearer than the search range has no disparity
- * except a few wrong ones. It covers most at the foot of a column.
- */
-SX_SEGMENT_INLINE void sx_unmeasured_foot(const struct sx_unmeasured_column *c, const uint8_t *row,
-					  struct sx_segment *list, int n)
+/* Returns true if less than one cell in SX_UNMEASURED_CELLS of a segment was measured. */
+SX_SEGMENT_INLINE bool sx_unmeasured_few(const uint8_t *row, const struct sx_segment *s)
 {
-	for (int i = 0; i < n && sx_unmeasured_asks(&list[i]); i++) {
-		const struct sx_unmeasured_run whole = {list[i].v_bottom, list[i].v_top, true};
-		int measured = 0;
+	int measured = 0;
 
-		for (int v = whole.first; v <= whole.last; v++)
-			measured += row[v] == SX_ROW_MEASURED;
-		if (SX_UNMEASURED_FOOT * measured >= whole.last - whole.first + 1)
-			return;
-		list[i] = sx_unmeasured_segment(&list[i], &whole, c->cell_height);
+	for (int v = s->v_bottom; v <= (int)s->v_top; v++)
+		measured += row[v] == SX_ROW_MEASURED;
+	return SX_UNMEASURED_CELLS * measured < (int)s->v_top - (int)s->v_bottom + 1;
+}
+
+/*
+ * Makes segments unknown of which few cells were measured: ground, and the lowest segments of a column, up to
+ * one of which more was measured, or one that is unknown already. A surface nearer than the search range has
+ * no disparity except a few wrong ones. It covers most at the foot of a column.
+ */
+SX_SEGMENT_INLINE void sx_unmeasured_whole(const struct sx_unmeasured_column *c, const uint8_t *row,
+					   struct sx_segment *list, int n)
+{
+	bool foot = true;
+
+	for (int i = 0; i < n; i++) {
+		const struct sx_unmeasured_run whole = {list[i].v_bottom, list[i].v_top, true};
+		const bool few = sx_unmeasured_asks(&list[i]) && sx_unmeasured_few(row, &list[i]);
+
+		foot &= few;
+		if (few && (foot || list[i].kind == STIXEL_GROUND))
+			list[i] = sx_unmeasured_segment(&list[i], &whole, c->cell_height);
 	}
 }
 
@@ -111,7 +121,7 @@ SX_SEGMENT_INLINE int sx_unmeasured_part(const struct sx_unmeasured_column *c, c
 {
 	int to = 0, kept = 0, parts;
 
-	sx_unmeasured_foot(c, row, list, n);
+	sx_unmeasured_whole(c, row, list, n);
 
 	for (int i = 0; i < n; i++)
 		to += sx_unmeasured_runs(c, row, &list[i]);
