@@ -4,13 +4,14 @@
 #   RELEASE ARCHITECTURE FILE KERNELS BYTES
 #
 # This means: at most KERNELS kernels of FILE spill, and each spills at most BYTES bytes. Files without a line may not
-# spill.
+# spill. A line "# compiled: HASH" names the sources from which nvcc 11.8 compiled the kernels of each push.
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
 import re
 
 RECORD = os.path.join("tests", "gpu", "spills.txt")
+COMPILED = "# compiled: "
 LINE = re.compile(r"Compiling entry function '(?P<name>\S+)' for '(?P<arch>\w+)'|"
                   r"(?P<stores>\d+) bytes spill stores, (?P<loads>\d+) bytes spill loads|"
                   r"Used (?P<registers>\d+) registers")
@@ -39,6 +40,17 @@ def allowed(text):
     """Returns {(release, architecture, file): (kernels, bytes)} of the record."""
     rows = [line.split() for line in text.splitlines() if line and not line.startswith("#")]
     return {tuple(row[:3]): (int(row[3]), int(row[4])) for row in rows}
+
+
+def compiled(text):
+    """Returns the hash of the sources that were compiled, or None."""
+    found = [line[len(COMPILED):] for line in text.splitlines() if line.startswith(COMPILED)]
+    return found[0] if found else None
+
+
+def with_compiled(text, digest):
+    """Returns the record with the hash of the sources that were compiled now."""
+    return "".join(line for line in text.splitlines(True) if not line.startswith(COMPILED)) + COMPILED + digest + "\n"
 
 
 def complaints(limits, release, file, archs, used):

@@ -59,6 +59,15 @@ class Spills(unittest.TestCase):
         self.assertEqual(said, ["a/b, CUDA 11.8: ptxas reported no kernel for sm_87"])
         self.assertEqual(len(self.complain("", "")), 2)
 
+    def test_sources_that_were_compiled(self):
+        record = "# a comment\n11.8 sm_72 a/b 2 164\n"
+        self.assertIsNone(spills.compiled(record))
+        for digest in ("12ab", "34cd"):
+            record = spills.with_compiled(record, digest)
+            self.assertEqual(spills.compiled(record), digest)
+        self.assertEqual(record.count("\n"), 3)
+        self.assertEqual(self.complain(record), [])
+
     def test_the_record_can_be_read(self):
         with open(os.path.join(HERE, "spills.txt")) as f:
             limits = spills.allowed(f.read())
