@@ -73,8 +73,12 @@ NO_WALLS = COVERED + ("dark",)
 def grown(mask, by, shape_of=np.maximum):
     """Returns the largest value in each pixel's neighbourhood, or the smallest with np.minimum."""
     for axis in (0, 1):
-        padded = np.pad(mask, [(by, by) if a == axis else (0, 0) for a in (0, 1)], "edge")
-        mask = shape_of.reduce(np.lib.stride_tricks.sliding_window_view(padded, 2 * by + 1, axis), -1)
+        mask = np.moveaxis(mask, axis, 0)
+        mask, reach, left = np.pad(mask, [(by, by), (0, 0)], "edge"), 1, 2 * by
+        while left:  # mask[i] is that of pixels i .. i + reach - 1
+            step = min(reach, left)
+            mask, reach, left = shape_of(mask[:-step], mask[step:]), reach + step, left - step
+        mask = np.moveaxis(mask, 0, axis)
     return mask
 
 
