@@ -57,6 +57,8 @@ BLACK = b"P5\n%d %d\n255\n" % (WIDTH, HEIGHT) + bytes(WIDTH * HEIGHT)
 NOISE = BLACK[:-WIDTH * HEIGHT] + random.Random(1).randbytes(WIDTH * HEIGHT)
 WHITE = BLACK[:-WIDTH * HEIGHT] + b"\xff" * (WIDTH * HEIGHT)
 BLIND = 64  # STIXEL_FRAME_BLIND
+# With a sanitizer a frame takes ten times as long.
+JUDGED_ELSEWHERE = "test_image_stats.c has these faults, and test_each_frame_that_shows_nothing these pictures"
 
 
 @functools.lru_cache(maxsize=None)
@@ -146,6 +148,7 @@ class Pictures(Pairs):
                                       r"\(1.65 m\): is the baseline of 5.4 m in decimetres\?")
         i.stop()
 
+    @unittest.skipIf(SANITIZED, JUDGED_ELSEWHERE)
     def test_black_and_the_same(self):
         sound = (5, image(), image(-SHIFT))
         i = self.run_with(sound, (5, image(), BLACK), sound, (5, image(), image()))
@@ -156,6 +159,7 @@ class Pictures(Pairs):
         self.until_degraded(i, "both images are the same")
         i.until_state("running", 30)
 
+    @unittest.skipIf(SANITIZED, JUDGED_ELSEWHERE)
     def test_white_covered_and_frozen(self):
         sound = (5, image(), image(-SHIFT))
         i = self.run_with(sound, (5, WHITE, WHITE), sound, (5, cover(60, 2, 1), image(-SHIFT)), sound,
@@ -198,6 +202,7 @@ class Pictures(Pairs):
             pair = pairs[(f.number - 1) % len(pairs)]
             self.assertEqual(bool(f.flags & BLIND), bool(pair[2]), (f.number, pair[2]))
 
+    @unittest.skipIf(SANITIZED, JUDGED_ELSEWHERE)
     def test_density_that_falls(self):
         i = self.run_with((14, image(), image(-SHIFT)), (6, image(), NOISE))
         i.until_state("running")
