@@ -89,6 +89,22 @@ static void count(struct finder *f, struct sx_pool *pool)
 			f->counts[i] += f->counts[t * SX_STRETCH_COARSE + i];
 }
 
+/*
+ * Returns the class of the median of this rank in the second round. It may have fewer medians than the first one:
+ * another process may change the images meanwhile (source.kind = shared). The range is then any range.
+ */
+static uint32_t find_fine(const uint32_t *counts, uint32_t rank)
+{
+	uint32_t sum = 0;
+
+	for (int i = 0; i < SX_STRETCH_FINE; i++)
+		sum += counts[i];
+	if (!sum)
+		return 0;
+	rank = rank < sum ? rank : sum - 1;
+	return sx_stretch_class(counts, &rank);
+}
+
 struct sx_stretch sx_stretch_find(struct sx_pool *pool, const struct sx_image *left,
 				  const struct sx_image *right, uint32_t *counts)
 {
@@ -102,7 +118,7 @@ struct sx_stretch sx_stretch_find(struct sx_pool *pool, const struct sx_image *l
 	f.fine = true;
 	count(&f, pool);
 	for (int i = 0; i < 2; i++)
-		value[i] = f.class[i] << SX_STRETCH_FINE_BITS |
-			   sx_stretch_class(counts + i * SX_STRETCH_FINE, &rank[i]);
-	return sx_stretch_between(value[0], value[1]);
+		value[i] =
+			f.class[i] << SX_STRETCH_FINE_BITS | find_fine(counts + i * SX_STRETCH_FINE, rank[i]);
+	return sx_stretch_between(value[0], value[0] < value[1] ? value[1] : value[0]);
 }
