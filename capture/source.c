@@ -82,6 +82,12 @@ int sx_source_change_controls(struct sx_source *s, const struct sx_source_params
 	return s->ops->change_controls ? s->ops->change_controls(s, p, why) : 0;
 }
 
+void sx_source_refuse(struct sx_source *s, const char *sentence)
+{
+	if (s && s->ops->refuse)
+		s->ops->refuse(s, sentence);
+}
+
 void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 {
 	s->ops->release(s, pair);

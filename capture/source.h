@@ -83,6 +83,8 @@ struct sx_source_info {
 	const struct sx_rig *rig;
 	bool camera_yields;
 	bool live; /* images of cameras: noise makes every two images differ */
+	/* shared: name and process of the writer, "grab (process 1234)"; belongs to the source. NULL: other kinds */
+	const char *writer;
 	/* for the log: why another memory was not used, an exposure other than requested, or the data set */
 	char note[256];
 };
@@ -167,6 +169,12 @@ bool sx_source_warning(struct sx_source *s, char *text, size_t bytes);
  * errno and why.
  */
 int sx_source_change_controls(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why);
+
+/*
+ * Sends the process that writes the pairs, if there is one, a sentence why they are not taken. The source gives
+ * no more pairs and has to be closed. Accepts NULL.
+ */
+void sx_source_refuse(struct sx_source *s, const char *sentence);
 
 /*
  * Thread: capture. Returns the images of a pair: buffers go back to their drivers. Call it exactly once for

@@ -31,6 +31,8 @@ struct sx_source_ops {
 	void (*release)(struct sx_source *s, const struct sx_pair *pair);
 	/* NULL: the source has no controls */
 	int (*change_controls)(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why);
+	/* NULL: no other process is there to be told */
+	void (*refuse)(struct sx_source *s, const char *sentence);
 };
 
 /* A source. own: data of the kind. The capture thread writes the counters; any thread may read them. */

@@ -25,6 +25,10 @@
 /* Time from a change of a device node to the attempt, in which udev sets rights and links. */
 #define SETTLE_NS (SX_NS_PER_S / 10)
 #define ATTEMPT_NS (SX_NS_PER_S / 4) /* minimum between two attempts */
+/* Pause after a refused writer, so that a writer that connects again and again cannot keep the thread busy. */
+#define REFUSED_PAUSE_NS (SX_NS_PER_S / 20)
+/* The socket of writers may be another one under the same number (sx_run_folder_hold()): it is looked at anew. */
+#define SOCKET_LOOK_MS 500
 /* After this number of unreadable pairs in a row, a pause follows each further one. */
 #define CORRUPT_MOST 10
 #define CORRUPT_PAUSE_MS 20
@@ -32,7 +36,7 @@
 struct capture {
 	struct sx_pipeline *p;
 	struct sx_telemetry *t;
-	struct sx_condition corrupt;
+	struct sx_condition corrupt, refused;
 	int corrupt_in_a_row; /* counted up to CORRUPT_MOST */
 	/*
 	 * While the camera is absent: time between attempts, time of the next attempt, and time of the last
@@ -41,8 +45,13 @@ struct capture {
 	int64_t backoff_ns, retry_ns, tried_ns;
 	/* descriptor that reports changes of device nodes, or the socket of writers of pairs; -1: none */
 	int watch_fd;
-	bool shared; /* watch_fd is the socket of writers; its owner closes it */
-	bool found;  /* the camera is back and has given no pair yet; some never do */
+	/*
+	 * watch_fd is the socket of writers; its owner closes it. Then attempts have no backoff: each one accepts a
+	 * writer that waits, and after a refused writer the thread leaves the socket alone until retry_ns.
+	 */
+	bool shared;
+	bool came;  /* a writer waits */
+	bool found; /* the camera is back and has given no pair yet; some never do */
 };
 
 static bool must_stop(const struct capture *c)
@@ -116,7 +125,7 @@ static void wait_for_camera(struct capture *c)
 {
 	sx_must(c->backoff_ns, <=, BACKOFF_MOST_NS);
 	c->tried_ns = sx_now_ns();
-	c->retry_ns = c->tried_ns + c->backoff_ns;
+	c->retry_ns = c->tried_ns + (c->shared ? REFUSED_PAUSE_NS : c->backoff_ns);
 	if (!c->shared && sx_watch_rearm(c->watch_fd, &c->p->c.settings->source))
 		hurry(c);
 }
@@ -140,6 +149,7 @@ static void lose_camera(struct capture *c, const char *why)
 	}
 	sx_mailbox_return_images(&p->mailbox);
 	add_counters(&c->t->closed, p->source);
+	sx_telemetry_writer(c->t, NULL);
 	sx_pipeline_unpin(p); /* every pair has been returned, so no frame is in flight */
 	sx_source_close(p->source);
 	p->source = NULL;
@@ -156,12 +166,18 @@ static void find_camera(struct capture *c)
 
 	if (r < 0) {
 		sx_must_be(!p->source);
-		sx_log(CAPTURE, DEBUG, "camera still absent: %s", why.text);
+		if (c->shared)
+			sx_condition_hit(&c->refused, sx_now_ns(), SX_LOG_CAPTURE, SX_LOG_WARNING,
+					 "writer refused: %s", why.text);
+		else
+			sx_log(CAPTURE, DEBUG, "camera still absent: %s", why.text);
 		sx_telemetry_absent(c->t, why.text);
 		c->backoff_ns = 2 * c->backoff_ns < BACKOFF_MOST_NS ? 2 * c->backoff_ns : BACKOFF_MOST_NS;
 		wait_for_camera(c);
 		return;
 	}
+	if (c->shared)
+		sx_condition_clear(&c->refused, sx_now_ns(), SX_LOG_CAPTURE, "a writer is accepted again");
 	info = sx_source_info(p->source);
 	c->t->closed.reconnects++;
 	note_counters(c);
@@ -175,6 +191,7 @@ static void find_camera(struct capture *c)
 		return;
 	}
 	sx_pipeline_pin(p);
+	sx_telemetry_writer(c->t, info->writer);
 	atomic_store_explicit(&c->t->memory, info->memory, memory_order_relaxed);
 	atomic_store_explicit(&c->t->format, info->format, memory_order_relaxed);
 	atomic_store_explicit(&c->t->source_mhz, (int64_t)(1e3 * info->fps + 0.5), memory_order_relaxed);
@@ -276,11 +293,15 @@ static bool wait_for_pair(struct capture *c)
 	int timeout_ms = !absent ? -1 : left_ns <= 0 ? 0 : (int)(left_ns / 1000000) + 1;
 
 	sx_must(left_ns, <=, BACKOFF_MOST_NS);
+	if (c->shared && left_ns > 0)
+		fds[2].fd = -1;
+	else if (c->shared && absent)
+		timeout_ms = SOCKET_LOOK_MS;
 	if (poll(fds, 3, timeout_ms) > 0 && fds[0].revents)
 		sx_wake_clear(p->mailbox.capture_fd);
 	sx_mailbox_return_images(&p->mailbox);
 	if (fds[2].revents && c->shared) {
-		c->retry_ns = 0; /* a writer waits: opening the source accepts it */
+		c->came = true;
 	} else if (fds[2].revents) {
 		sx_watch_rearm(c->watch_fd, &p->c.settings->source);
 		hurry(c);
@@ -322,7 +343,7 @@ void *sx_capture_thread(void *pipeline)
 	c.shared = p->c.settings->source.kind == SX_SOURCE_SHARED;
 	c.watch_fd = c.shared ? p->c.pairs->fd : sx_watch_open(&p->c.settings->source);
 	c.tried_ns = sx_now_ns();
-	c.retry_ns = c.tried_ns + c.backoff_ns;
+	c.retry_ns = c.tried_ns + (c.shared ? ATTEMPT_NS : c.backoff_ns);
 	while (!must_stop(&c)) {
 		change_controls(&c);
 		if (wait_for_pair(&c) && !must_stop(&c)) {
@@ -331,7 +352,8 @@ void *sx_capture_thread(void *pipeline)
 				sx_wake(p->mailbox.frame_fd);
 				break;
 			}
-		} else if (!p->source && sx_now_ns() >= c.retry_ns) {
+		} else if (!p->source && (c.shared ? c.came : sx_now_ns() >= c.retry_ns)) {
+			c.came = false;
 			find_camera(&c);
 		}
 	}

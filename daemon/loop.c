@@ -200,6 +200,19 @@ static void lose_name(struct sx_core *core, struct sx_run_folder *folder, struct
 	sx_pipeline_end(core->pipeline, SX_END_LOST, lost);
 }
 
+/* Checks that the socket of writers still has its name: without it no writer can connect. */
+static void look_at_pairs(const struct sx_run_folder *folder, struct sx_health_watch *h)
+{
+	struct sx_why why;
+
+	if (sx_run_folder_hold_pairs(folder, &why) < 0)
+		sx_condition_hit(&h->pairs_lost, sx_now_ns(), SX_LOG_DAEMON, SX_LOG_WARNING,
+				 "no writer of pairs can connect: %s", why.text);
+	else
+		sx_condition_clear(&h->pairs_lost, sx_now_ns(), SX_LOG_DAEMON,
+				   "writers of pairs can connect again");
+}
+
 /*
  * Checks that each ring still has its name. Without its name a ring gets no new readers, whatever state it
  * shows.
@@ -210,6 +223,7 @@ static void look_at_names(struct sx_core *core, struct sx_run_folder *folder, st
 					       core->pipeline->feeds.pair_publisher.ring};
 	struct sx_why why;
 
+	look_at_pairs(folder, h);
 	for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
 		enum sx_ring_name name = rings[i] ? sx_ring_look(rings[i], &why) : SX_RING_NAMED;
 

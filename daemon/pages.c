@@ -217,6 +217,7 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 	memory = atomic_load_explicit(&t->memory, memory_order_relaxed);
 	if (memory)
 		r->source.memory = memory;
+	sx_telemetry_writer_name(t, r->source.writer);
 	sx_must(r->source.cameras, <=, 2);
 	for (int i = 0; i < r->source.cameras; i++)
 		read_camera(&r->source.camera[i], t, i);

@@ -153,6 +153,7 @@ static int create_stream(struct sx_pipeline *p, struct sx_why *why)
 static void keep_info(struct sx_pipeline *p, const struct sx_source_info *info)
 {
 	p->info = *info;
+	p->info.writer = NULL;
 	if (info->camera) {
 		p->source_camera = *info->camera;
 		p->info.camera = &p->source_camera;
@@ -184,6 +185,7 @@ int sx_pipeline_create(struct sx_pipeline **ret, const struct sx_pipeline_config
 	 */
 	if (!source)
 		atomic_store(&c->telemetry->absent, true);
+	sx_telemetry_writer(c->telemetry, info->writer);
 	atomic_store(&c->telemetry->memory, NULL);
 	atomic_store(&c->telemetry->format, NULL);
 	atomic_store(&c->telemetry->source_mhz, (int64_t)(1e3 * info->fps + 0.5));

@@ -71,6 +71,15 @@ static void tell_cost(const struct sx_core *core, const struct sx_frame_cost *co
 		sx_log(CONFIG, WARNING, "%s", why.text);
 }
 
+/* Goes on without a writer whose pairs cannot be computed with these settings: no writer may end the daemon. */
+static void refuse_writer(struct sx_core *core, struct sx_source *source, const char *why)
+{
+	sx_log(CAPTURE, WARNING, "writer refused: %s", why);
+	sx_source_refuse(source, why);
+	sx_source_close(source);
+	sx_telemetry_absent(core->telemetry, why);
+}
+
 int sx_run_build(struct sx_run *run, struct sx_source *source)
 {
 	struct sx_core *core = &run->core;
@@ -106,12 +115,18 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 	int r;
 
 	sx_must_be(!core->pipeline);
+	if (s->source.kind == SX_SOURCE_SHARED)
+		info.path[0] = info.path[1] = run->folder.pairs.path;
 	if (source)
 		info = *sx_source_info(source);
 	r = source || s->rectify ? sx_settings_check_size(s, info.width, info.height, &why)
 				 : sx_params_check(&s->params, info.width, info.height, &why);
 	if (r == 0)
 		r = sx_pipeline_create(&core->pipeline, &config, source, &info, &why);
+	if (r < 0 && r != -ENODEV && source && s->source.kind == SX_SOURCE_SHARED) {
+		refuse_writer(core, source, why.text);
+		return sx_run_build(run, NULL);
+	}
 	if (r < 0) {
 		sx_source_close(source);
 		return build_failed(r, why.text);
@@ -128,6 +143,10 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 		return build_failed(r, why.text);
 	if (sx_settings_tell_rectified(s, &info, why.text, sizeof(why.text)))
 		sx_log(CONFIG, INFO, "%s", why.text);
+	else if (info.rig && !sx_settings_camera_of_source(s, &info))
+		sx_log(CONFIG, WARNING,
+		       "images of the writer are raw, and fx .. baseline_m of [camera] take the place of its "
+		       "calibration: images are not rectified");
 	sx_run_tell_camera(core, source != NULL);
 	tell_cost(core, &run->live.cost, sx_run_limit_ns(&run->service));
 	if (!source)

@@ -25,6 +25,7 @@ struct sx_health_watch {
 	char unit_why[SX_WHY_BYTES];	  /* wrong unit of the baseline */
 	/* why a ring has no name, for as long as the daemon cannot make a ring with that name again */
 	struct sx_why names_why;
+	struct sx_condition pairs_lost;
 };
 
 /* Descriptors and counters of the main loop. */

@@ -114,6 +114,7 @@ struct sx_report {
 	} engine;
 	struct {
 		const char *kind, *memory;
+		char writer[96]; /* shared: name and process of the writer of pairs; empty: there is none */
 		int cameras;
 		struct sx_report_camera camera[2];
 		/* moment of capture times: "start of exposure", "end of frame", "software" */

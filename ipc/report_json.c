@@ -122,6 +122,7 @@ static void add_source(struct sx_text *t, const struct sx_report *r)
 	sx_json_open(t, "source", '{');
 	sx_json_text(t, "kind", r->source.kind);
 	sx_json_text(t, "memory", r->source.memory);
+	sx_json_text(t, "writer", *r->source.writer ? r->source.writer : NULL);
 	sx_json_text(t, "stamp", r->source.stamp);
 	sx_json_open(t, "cameras", '[');
 	for (int i = 0; i < r->source.cameras; i++)

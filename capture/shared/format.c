@@ -12,8 +12,9 @@
 #include "capture/source_kinds.h"
 #include "stages/rectify/rig.h"
 
-#define FOCAL_MOST_PX 1e6
-#define BASELINE_MOST_M 1000.0
+/* as for [camera] of the configuration */
+#define FOCAL_MOST_PX 1e5
+#define BASELINE_MOST_M 10.0
 
 static const struct pixel_row {
 	enum stixel_pixel pixel;
@@ -46,6 +47,11 @@ static const struct pixel_row *find_pixel(uint32_t pixel)
 	return NULL;
 }
 
+static unsigned step_of(const struct pixel_row *row)
+{
+	return row->becomes == SX_PIXEL_Y16 ? 2 : 1;
+}
+
 /* Checks the rectified camera: finite numbers, and a principal point in the image of width x height px. */
 static int check_camera(const struct stixel_pairs_format *f, int width, int height, struct sx_why *why)
 {
@@ -54,8 +60,9 @@ static int check_camera(const struct stixel_pairs_format *f, int width, int heig
 
 	if (!good)
 		return sx_why_fail(-EINVAL, why,
-				   "the camera has fx %g px, fy %g px, baseline %g m; all must be above 0",
-				   f->fx, f->fy, f->baseline_m);
+				   "the camera has fx %g px, fy %g px, baseline %g m; all must be above 0, "
+				   "and at most %g px and %g m",
+				   f->fx, f->fy, f->baseline_m, FOCAL_MOST_PX, BASELINE_MOST_M);
 	if (!(f->cx >= 0 && f->cx <= width && f->cy >= 0 && f->cy <= height))
 		return sx_why_fail(-EINVAL, why, "the principal point %g, %g is outside of images of %dx%d",
 				   f->cx, f->cy, width, height);
@@ -140,6 +147,9 @@ int sx_shared_format(struct sx_shared_format *ret, const struct stixel_pairs_for
 	if (f->pitch < row_bytes || f->pitch > 16 * row_bytes + 4096)
 		return sx_why_fail(-EINVAL, why, "a pitch of %u bytes does not fit rows of %zu bytes",
 				   f->pitch, row_bytes);
+	if (f->pitch % step_of(row))
+		return sx_why_fail(-EINVAL, why, "a pitch of %u bytes is odd, and a pixel has 2 bytes",
+				   f->pitch);
 	if (f->clock > STIXEL_CLOCK_UNKNOWN || f->stamp > STIXEL_STAMP_SOFTWARE)
 		return sx_why_fail(-EINVAL, why, "clock %u or stamp %u is unknown", f->clock, f->stamp);
 	if (!(f->fps >= 0 && f->fps <= SX_FPS_MAX))
@@ -151,6 +161,7 @@ int sx_shared_format(struct sx_shared_format *ret, const struct stixel_pairs_for
 	ret->pixel = row->becomes;
 	ret->pixel_name = row->name;
 	ret->raw = (struct sx_raw){.packing = row->packing, .red_x = row->red_x, .red_y = row->red_y};
+	ret->step = step_of(row);
 	ret->image_bytes = (size_t)f->pitch * (f->height - 1) + row_bytes;
 	ret->clock = (enum stixel_clock)f->clock;
 	ret->stamp = (enum stixel_stamp)f->stamp;

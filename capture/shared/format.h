@@ -24,6 +24,7 @@ struct sx_shared_format {
 	/* Bayer patterns: conversion to grey; its data and pitch are unset. SX_RAW_NONE: read in place */
 	struct sx_raw raw;
 	size_t image_bytes; /* from the first to the last byte of an image */
+	unsigned step;	    /* bytes of a word: pitch and offsets are multiples of it */
 	enum stixel_clock clock;
 	enum stixel_stamp stamp;
 	double fps;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -35,10 +36,10 @@ static int lose(struct sx_why *why, const char *what)
 
 /* ---- messages ---- */
 
-/* Closes the descriptors that came with a message, except the first one if it is wanted. */
-static int take_descriptor(struct msghdr *m)
+/* Takes the descriptors that came with a message, and closes all but the first (*fd). Returns their number. */
+static int take_descriptors(struct msghdr *m, int *fd)
 {
-	int kept = -1, n = 0;
+	int n = 0;
 
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
 		const int count = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
@@ -46,20 +47,16 @@ static int take_descriptor(struct msghdr *m)
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 			continue;
 		for (int i = 0; i < count; i++) {
-			int fd;
+			int next;
 
-			memcpy(&fd, CMSG_DATA(c) + (size_t)i * sizeof(fd), sizeof(fd));
+			memcpy(&next, CMSG_DATA(c) + (size_t)i * sizeof(next), sizeof(next));
 			if (n++ == 0)
-				kept = fd;
+				*fd = next;
 			else
-				close(fd);
+				close(next);
 		}
 	}
-	if (n > 1) { /* no message has two */
-		close(kept);
-		kept = -1;
-	}
-	return kept;
+	return n;
 }
 
 /*
@@ -74,17 +71,17 @@ static int receive(const struct sx_shared_link *l, void *to, size_t bytes, int *
 	struct msghdr m = {
 		.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)};
 	ssize_t n;
-	int got;
+	int got = -1, count;
 
 	do
 		n = recvmsg(l->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return errno == EAGAIN ? 0 : -EPIPE;
-	got = take_descriptor(&m);
-	if (n == 0 && got < 0)
+	count = take_descriptors(&m, &got);
+	if (n == 0 && count == 0)
 		return -EPIPE;
-	if ((size_t)n < bytes || m.msg_flags & MSG_CTRUNC || (got >= 0) != (fd != NULL)) {
+	if ((size_t)n < bytes || m.msg_flags & MSG_CTRUNC || count != (fd ? 1 : 0)) {
 		if (got >= 0)
 			close(got);
 		return -EPROTO;
@@ -136,12 +133,30 @@ void sx_shared_refuse(struct sx_shared_link *l, const char *sentence)
 	/* the end of a connection with unread messages is an error for the writer, not a sentence */
 	for (int i = 0; i < 2 * STIXEL_PAIRS_BUFFERS_MAX && (r > 0 || r == -EPROTO); i++)
 		r = receive(l, &unread, sizeof(unread), NULL);
+	shutdown(l->fd, SHUT_RDWR);
+}
+
+/* Ends the connection. The next sx_shared_take() reports why, and the writer gets the sentence. */
+__attribute__((format(printf, 2, 3))) static void end(struct sx_shared_link *l, const char *format, ...)
+{
+	va_list args;
+
+	if (*l->end)
+		return;
+	va_start(args, format);
+	vsnprintf(l->end, sizeof(l->end), format, args);
+	va_end(args);
+	sx_shared_refuse(l, l->end);
 }
 
 void sx_shared_return(struct sx_shared_link *l, uint64_t number, enum stixel_pairs_fate fate)
 {
-	if (answer(l, STIXEL_PAIRS_RETURNED, number, fate, "") < 0)
-		shutdown(l->fd, SHUT_RDWR); /* the next sx_shared_take() reports the end */
+	const int r = answer(l, STIXEL_PAIRS_RETURNED, number, fate, "");
+
+	if (r == -EAGAIN)
+		end(l, "the writer %s does not take its pairs back", l->name);
+	else if (r < 0)
+		end(l, "the writer %s has ended", l->name);
 }
 
 /* ---- buffers ---- */
@@ -167,7 +182,9 @@ static int inspect(int fd, bool *dmabuf, uint64_t *bytes, struct sx_why *why)
 	}
 	seals = fcntl(fd, F_GET_SEALS);
 	if (!S_ISREG(st.st_mode) || system.f_type != TMPFS_MAGIC || seals < 0)
-		return lose(why, "a buffer is neither a memory file (memfd_create) nor a dma-buf");
+		return lose(
+			why,
+			"a buffer is neither a memory file (memfd_create, without huge pages) nor a dma-buf");
 	if (!(seals & F_SEAL_SHRINK))
 		return lose(why,
 			    "a memory file is not sealed with F_SEAL_SHRINK, so it could be cut while it "
@@ -200,7 +217,10 @@ static int map_buffer(struct sx_shared_buffer *b, int fd, uint64_t declared, str
 		return sx_why_fail(-ENODEV, why, "a buffer cannot be mapped: %s", strerror(errno));
 	}
 	b->dmabuf_fd = dmabuf ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
-	return 0;
+	if (!dmabuf || b->dmabuf_fd >= 0)
+		return 0;
+	munmap(b->block.memory, b->block.bytes);
+	return sx_why_fail(-ENODEV, why, "a buffer cannot be kept: %s", strerror(errno));
 }
 
 /* Receives and maps the buffers of a hello. */
@@ -279,7 +299,10 @@ int sx_shared_accept(struct sx_shared_link *l, const struct sx_pairs_socket *soc
 	if (l->fd < 0)
 		return errno == EMFILE || errno == ENFILE
 			       ? sx_why_fail(-ENODEV, why, "a writer cannot be accepted: %s", strerror(errno))
-			       : sx_why_fail(-ENODEV, why, "no process writes pairs to %s", socket->path);
+			       : sx_why_fail(
+					 -ENODEV, why,
+					 "no process writes pairs to %s: start the writer, as a member of group stixel-feed",
+					 socket->path);
 	r = take_hello(l, why);
 	if (r < 0) {
 		sx_shared_refuse(l, why->text);
@@ -309,17 +332,14 @@ void sx_shared_refuse_others(const struct sx_shared_link *l, const struct sx_pai
 
 int sx_shared_take(struct sx_shared_link *l, struct stixel_pairs_pair *pair, struct sx_why *why)
 {
-	const int r = receive(l, pair, sizeof(*pair), NULL);
+	const int r = *l->end ? 0 : receive(l, pair, sizeof(*pair), NULL);
 
 	if (r == -EPIPE)
-		return sx_why_fail(-ENODEV, why, "the writer %s has ended", l->name);
-	if (r == -EPROTO ||
-	    (r > 0 && (pair->magic != STIXEL_PAIRS_MAGIC || pair->kind != STIXEL_PAIRS_PAIR))) {
-		sx_why_set(why, "the writer %s has sent another message than a pair", l->name);
-		sx_shared_refuse(l, why->text);
-		return -ENODEV;
-	}
-	return r;
+		end(l, "the writer %s has ended", l->name);
+	else if (r == -EPROTO ||
+		 (r > 0 && (pair->magic != STIXEL_PAIRS_MAGIC || pair->kind != STIXEL_PAIRS_PAIR)))
+		end(l, "the writer %s has sent another message than a pair", l->name);
+	return *l->end ? lose(why, l->end) : r;
 }
 
 static const uint8_t *find_image(const struct sx_shared_link *l, uint32_t buffer, uint64_t offset)
@@ -327,7 +347,7 @@ static const uint8_t *find_image(const struct sx_shared_link *l, uint32_t buffer
 	const size_t image = l->format.image_bytes;
 	const struct sx_shared_buffer *b;
 
-	if (buffer >= (uint32_t)l->count)
+	if (buffer >= (uint32_t)l->count || offset % l->format.step)
 		return NULL;
 	b = &l->buffers[buffer];
 	return b->bytes < image || offset > b->bytes - image ? NULL
@@ -341,7 +361,8 @@ int sx_shared_images(const struct sx_shared_link *l, const struct stixel_pairs_p
 	*right = find_image(l, pair->right_buffer, pair->right_offset);
 	if (*left && *right)
 		return 0;
-	return sx_why_fail(-EBADMSG, why, "%s: the %s image of pair %llu lies outside of the buffers",
+	return sx_why_fail(-EBADMSG, why,
+			   "%s: the %s image of pair %llu lies outside of the buffers, or at an odd offset",
 			   l->name, *left ? "right" : "left", (unsigned long long)pair->number);
 }
 

@@ -29,6 +29,8 @@ struct sx_shared_link {
 	int fd;					 /* -1: none */
 	char name[STIXEL_PAIRS_NAME_BYTES + 32]; /* "grab.py (process 1234)" */
 	struct sx_shared_format format;
+	/* why the daemon takes no more messages, although some may still come; empty: it takes them */
+	char end[128 + STIXEL_PAIRS_NAME_BYTES];
 	int count;
 	struct sx_shared_buffer buffers[STIXEL_PAIRS_BUFFERS_MAX];
 };
@@ -41,7 +43,7 @@ struct sx_shared_link {
 int sx_shared_accept(struct sx_shared_link *l, const struct sx_pairs_socket *socket, struct sx_why *why);
 /* Sends the welcome. keeps: most pairs that the daemon uses at once. Returns 0, or -ENODEV with a sentence. */
 int sx_shared_welcome(struct sx_shared_link *l, int keeps, struct sx_why *why);
-/* Sends a sentence to the writer; sx_shared_close() has to follow. */
+/* Sends a sentence to the writer and ends the connection; sx_shared_close() has to follow. */
 void sx_shared_refuse(struct sx_shared_link *l, const char *sentence);
 /* Refuses all writers that wait at the listening socket while this link has the instance. Never waits. */
 void sx_shared_refuse_others(const struct sx_shared_link *l, const struct sx_pairs_socket *socket);

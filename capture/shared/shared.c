@@ -105,6 +105,7 @@ static void fill_info(struct sx_source *s)
 		.rig = f->has_rig ? &own->link.format.rig : NULL,
 		.camera_yields = true,
 		.live = !f->simulated,
+		.writer = own->link.name,
 	};
 	snprintf(s->info.note, sizeof(s->info.note), "pairs come from %s%s", own->link.name,
 		 f->has_camera ? "; it names its camera" : "");
@@ -365,6 +366,13 @@ static void shared_release(struct sx_source *s, const struct sx_pair *pair)
 		give_back(own, &l->pair, STIXEL_PAIR_TAKEN);
 }
 
+static void shared_refuse(struct sx_source *s, const char *sentence)
+{
+	struct shared *own = s->own;
+
+	sx_shared_refuse(&own->link, sentence);
+}
+
 const struct sx_source_ops sx_shared_ops = {
 	.open = shared_open,
 	.close = shared_close,
@@ -372,4 +380,5 @@ const struct sx_source_ops sx_shared_ops = {
 	.fd = shared_fd,
 	.next = shared_next,
 	.release = shared_release,
+	.refuse = shared_refuse,
 };

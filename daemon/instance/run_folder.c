@@ -92,17 +92,16 @@ int sx_run_folder_listen_pairs(struct sx_run_folder *f, struct sx_why *why)
 	return fd < 0 ? fd : 0;
 }
 
-/* Makes the socket for pairs again, under the same number: the capture thread has it. */
-static int hold_pairs(const struct sx_run_folder *f, struct sx_why *why)
+int sx_run_folder_hold_pairs(const struct sx_run_folder *f, struct sx_why *why)
 {
 	int fd;
 
-	if (f->pairs.fd < 0 || access(f->pairs_path, F_OK) == 0)
+	if (f->pairs.fd < 0 || access(f->pairs_path, F_OK) == 0 || !sx_run_folder_holds(f))
 		return 0;
 	fd = listen_pairs(f, why);
 	if (fd < 0)
 		return fd;
-	dup3(fd, f->pairs.fd, O_CLOEXEC);
+	dup3(fd, f->pairs.fd, O_CLOEXEC); /* the capture thread has the number */
 	close(fd);
 	return 0;
 }
@@ -119,7 +118,7 @@ int sx_run_folder_hold(struct sx_run_folder *f, struct sx_status_server *server,
 		close(f->lock_fd);
 		f->lock_fd = fd;
 	}
-	fd = hold_pairs(f, why);
+	fd = sx_run_folder_hold_pairs(f, why);
 	if (fd < 0 || !f->status_created || access(f->status_path, F_OK) == 0)
 		return fd;
 	fd = sx_run_folder_listen(f, why);

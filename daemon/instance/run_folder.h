@@ -44,6 +44,11 @@ int sx_run_folder_listen(struct sx_run_folder *f, struct sx_why *why);
  * files to the group; otherwise its own user only. Negative errno with a sentence.
  */
 int sx_run_folder_listen_pairs(struct sx_run_folder *f, struct sx_why *why);
+/*
+ * Makes the socket for writers of pairs again if its name is gone and this process holds the folder. Negative
+ * errno with a sentence.
+ */
+int sx_run_folder_hold_pairs(const struct sx_run_folder *f, struct sx_why *why);
 /* Removes the sockets that this process has made. Call it only while this process holds the folder. */
 void sx_run_folder_unlink(const struct sx_run_folder *f);
 /* Closes the descriptors. The lock goes last. */

@@ -147,6 +147,21 @@ void sx_telemetry_absent_why(const struct sx_telemetry *t, char why[SX_ABSENT_BY
 		*why = 0;
 }
 
+void sx_telemetry_writer(struct sx_telemetry *t, const char *name)
+{
+	char text[SX_WRITER_BYTES] = "";
+
+	if (name)
+		snprintf(text, sizeof(text), "%s", name);
+	guarded_write(&t->writer_sequence, t->writer, text, SX_WRITER_WORDS);
+}
+
+void sx_telemetry_writer_name(const struct sx_telemetry *t, char name[SX_WRITER_BYTES])
+{
+	if (!guarded_read(&t->writer_sequence, t->writer, name, SX_WRITER_WORDS))
+		*name = 0;
+}
+
 const char *sx_span_name(enum sx_span span)
 {
 	static const char *const names[SX_SPAN_COUNT] = {

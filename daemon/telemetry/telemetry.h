@@ -33,6 +33,8 @@ struct sx_newest {
 };
 #define SX_ABSENT_BYTES 160 /* length of the sentence why the camera is absent */
 #define SX_ABSENT_WORDS (SX_ABSENT_BYTES / sizeof(uint64_t))
+#define SX_WRITER_BYTES 96 /* length of the name of a writer of pairs */
+#define SX_WRITER_WORDS (SX_WRITER_BYTES / sizeof(uint64_t))
 #define SX_FEED_WHY_WORDS (SX_FEED_WHY_BYTES / sizeof(uint64_t))
 #define SX_NEWEST_WORDS (sizeof(struct sx_newest) / sizeof(uint64_t))
 #define SX_IMAGE_STATS_WORDS (sizeof(struct sx_image_stats) / sizeof(uint64_t))
@@ -72,6 +74,8 @@ struct sx_telemetry {
 	atomic_bool absent;		  /* the camera is lost, and the capture thread looks for it */
 	_Atomic uint64_t absent_sequence; /* odd while the reason is being written */
 	_Atomic uint64_t absent_why[SX_ABSENT_WORDS];
+	_Atomic uint64_t writer_sequence; /* odd while the name is being written */
+	_Atomic uint64_t writer[SX_WRITER_WORDS];
 	struct sx_windows skew;
 
 	/* frame thread */
@@ -127,6 +131,10 @@ void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters
 void sx_telemetry_absent(struct sx_telemetry *t, const char *why);
 /* Any thread. Copies the reason why the camera is absent to why; empty if unknown, or while it changes. */
 void sx_telemetry_absent_why(const struct sx_telemetry *t, char why[SX_ABSENT_BYTES]);
+/* Thread: capture, or main while capture does not run. Sets the name of the writer of pairs; NULL: none. */
+void sx_telemetry_writer(struct sx_telemetry *t, const char *name);
+/* Any thread. Copies the name of the writer of pairs; empty if there is none, or while it changes. */
+void sx_telemetry_writer_name(const struct sx_telemetry *t, char name[SX_WRITER_BYTES]);
 /*
  * Thread: frame. Takes all metrics from the header of a frame that was just published. head_ns: time when the
  * frame was in the ring.

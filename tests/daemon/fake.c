@@ -264,6 +264,13 @@ void sx_source_release(struct sx_source *s, const struct sx_pair *pair)
 	FAKE_MUST(atomic_exchange(&slot->used, false));
 }
 
+/* No other process writes this source's pairs. */
+void sx_source_refuse(struct sx_source *s, const char *sentence)
+{
+	(void)s;
+	(void)sentence;
+}
+
 /* Accepts any gain except 666, and logs the other controls. */
 int sx_source_change_controls(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why)
 {

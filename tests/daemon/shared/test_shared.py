@@ -1,0 +1,429 @@
+# Tests source.kind = shared with writers that live, die, hang, lie and come back, and with the rights of the socket.
+#
+# SPDX-License-Identifier: Apache-2.0
+import grp
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from harness import HEIGHT, WIDTH, TestCase, until  # noqa: E402
+from pair_writer import BAD, OVERLOAD, RAW, SIMULATED, TAKEN, Writer, raw_camera, texture  # noqa: E402
+
+SHARED = ["-s", "source.kind=shared", "-s", "stereo.disparities=32", "-s", "engine.threads=1"]
+CAMERA = (100.0, 100.0, WIDTH / 2, HEIGHT / 2, 0.2)
+OWN = ["-s", "camera.fx=110", "-s", "camera.fy=110", "-s", "camera.cx=%d" % (WIDTH // 2), "-s",
+       "camera.cy=%d" % (HEIGHT // 2), "-s", "camera.baseline_m=0.3"]
+CALIBRATION = """%%YAML:1.0
+---
+image_width: %d
+image_height: %d
+K1: [100, 0, %d, 0, 100, %d, 0, 0, 1]
+D1: [-0.1, 0.01, 0, 0, 0]
+K2: [101, 0, %d, 0, 101, %d, 0, 0, 1]
+D2: [0.05, 0, 0, 0, 0]
+R1: [1, 0, 0, 0, 1, 0, 0, 0, 1]
+R2: [1, 0, 0, 0, 1, 0, 0, 0, 1]
+P1: [100, 0, %d, 0, 0, 100, %d, 0, 0, 0, 1, 0]
+P2: [100, 0, %d, -20, 0, 100, %d, 0, 0, 0, 1, 0]
+""" % ((WIDTH, HEIGHT) + 4 * (WIDTH // 2, HEIGHT // 2))
+IMAGES = [texture(WIDTH, HEIGHT, seed) for seed in range(4)]
+
+
+class Shared(TestCase):
+    def daemon(self, *args, instance=None, **more):
+        i = instance or self.instance()
+        i.start(*SHARED, *args, **more)
+        i.pairs = os.path.join(i.run, i.name, "pairs.sock")
+        return i
+
+    def writer(self, i, width=WIDTH, height=HEIGHT, welcome=True, **more):
+        w = Writer(i.pairs, width, height, **more)
+        self.addCleanup(w.close)
+        return w.welcome() if welcome else w
+
+    def program(self, i, fps=20):
+        """Starts a writer as a process of its own."""
+        p = subprocess.Popen([sys.executable, os.path.join(os.path.dirname(__file__), "pair_writer.py"), i.pairs,
+                              str(WIDTH), str(HEIGHT), str(fps)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(p.stdout.close)
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        return p
+
+    def give(self, w, count=3):
+        """Gives pairs, one after the other."""
+        for _ in range(count):
+            now = time.monotonic_ns()
+            self.assertEqual(w.wait(w.queue(*IMAGES[w.numbers % 4], now, now)), TAKEN)
+
+    def until_reason(self, i, text):
+        return until(lambda: (lambda s: s if text in (s["reason"] or "") else None)(i.status()), 10, text)
+
+
+class SharedPairs(Shared):
+    def test_times_places_and_end(self):
+        i = self.daemon()
+        s = i.until_state("no_camera")
+        self.assertEqual(s["reason"], "no process writes pairs to %s: start the writer, as a member of group stixel-feed"
+                         % i.pairs)
+        self.assertIsNone(s["source"]["writer"])
+        self.assertEqual(s["source"]["cameras"][0]["path"], i.pairs)
+        w = self.writer(i, fps=25, name=b"grab")
+        times = []
+        for n in range(5):
+            now = time.monotonic_ns() - 1000000
+            times.append((now, now - 1000 * n))
+            self.assertEqual(w.wait(w.queue(*IMAGES[n % 4], *times[-1])), TAKEN)
+        i.until_published(5)
+        self.assertEqual([(f.left_ns, f.right_ns) for f in i.ring().frames()], times)
+        s = i.status()
+        self.assertEqual((s["source"]["kind"], s["source"]["memory"], s["source"]["cameras"][0]["format"],
+                          s["source"]["cameras"][1]["path"], s["source"]["writer"]),
+                         ("shared", "memfd", "GREY8", i.pairs, "grab (process %d)" % os.getpid()))
+        until(lambda: "pairs come from grab (process %d)" % os.getpid() in i.text(), 10, "the log's line")
+        self.assertEqual(i.stop(), 0)
+        self.assertEqual(i.leftovers(), [])
+        self.assertIsNone(w.take())
+
+    def test_drops_are_counted(self):
+        i = self.daemon()
+        w = self.writer(i)
+        self.give(w)
+        i.process.send_signal(signal.SIGSTOP)
+        for n in range(20):
+            w.queue(*IMAGES[n % 4])
+        i.process.send_signal(signal.SIGCONT)
+        w.wait(w.numbers)
+        w.queue(*IMAGES[0], time.monotonic_ns() + 10 ** 11, time.monotonic_ns())
+        self.assertEqual(w.wait(w.numbers), BAD)
+        while len(w.returned) < w.numbers:
+            w.take()
+        fates = [fate for _, fate in w.returned]
+        self.assertEqual(sorted(n for n, _ in w.returned), list(range(1, w.numbers + 1)))  # each one once
+        self.assertGreaterEqual(fates.count(OVERLOAD), 15)
+        # a pair that waited for the engine until a newer one came was taken, and is no frame
+        frames = until(lambda: (lambda f: f if f["published"] + f["dropped"]["overload"] == w.numbers - 1 else None)(
+            i.status()["frames"]), 10, "all pairs")
+        self.assertGreaterEqual(frames["dropped"]["overload"], fates.count(OVERLOAD))
+        self.assertEqual(frames["captured"], w.numbers - 1)
+        self.assertEqual(frames["dropped"]["corrupt"], 1)
+        text = "test (process %d): the capture times of pair %d" % (os.getpid(), w.numbers)
+        until(lambda: text in i.text(), 10, "the log's line")
+
+    def test_an_unchanged_image(self):
+        for flags in (SIMULATED, 0):
+            i = self.daemon()
+            w = self.writer(i, flags=flags)
+            for n in range(40):
+                w.wait(w.queue(*IMAGES[0]))
+                time.sleep(0.05)
+            if flags:
+                self.assertNotIn("repeat the same images", str(i.status()["reason"]))
+            else:
+                self.until_reason(i, "both cameras repeat the same images")
+            i.close()
+
+    def test_rate_that_the_writer_promises(self):
+        i = self.daemon()
+        w = self.writer(i, fps=20)
+
+        def late():
+            self.give(w, 1)
+            time.sleep(0.2)
+            return re.match(r"source gives [\d.]+ of 20 pairs a second", i.status()["reason"] or "")
+        until(late, 20, "the missing pairs in the status")
+
+
+class SharedLives(Shared):
+    def test_killed_in_any_order(self):
+        i = self.daemon()
+        for _ in range(3):
+            w = self.program(i)
+            self.assertEqual(w.stdout.readline(), b"welcome\n")
+            before = i.status()["frames"]["published"]
+            i.until_published(before + 3)
+            self.assertEqual(i.status()["source"]["writer"], "pair_writer (process %d)" % w.pid)
+            w.kill()
+            w.wait()
+            self.until_reason(i, "has ended")
+            self.assertIsNone(i.status()["source"]["writer"])
+        w = self.program(i)
+        self.assertEqual(w.stdout.readline(), b"welcome\n")
+        i.process.kill()
+        i.process.wait()
+        self.assertNotEqual(w.wait(20), 0)
+        self.daemon(instance=i)
+        w = self.program(i)
+        self.assertEqual(w.stdout.readline(), b"welcome\n")
+        i.until_published(3)
+        self.assertEqual(i.stop(), 0)
+        self.assertEqual(i.leftovers(), [])
+
+    def test_a_stopped_writer_is_lost(self):
+        i = self.daemon("-s", "source.timeout_ms=300")
+        w = self.program(i, fps=50)
+        self.assertEqual(w.stdout.readline(), b"welcome\n")
+        i.until_published(3)
+        w.send_signal(signal.SIGSTOP)
+        self.until_reason(i, "has given no pair for 0.")
+        second = self.writer(i)  # the place is free
+        self.give(second)
+        i.until_state("running")
+        w.send_signal(signal.SIGCONT)
+        self.assertNotEqual(w.wait(20), 0)
+        self.give(second)
+
+    def test_other_sizes(self):
+        i = self.daemon()
+        for width, height in ((WIDTH, HEIGHT), (WIDTH + 16, HEIGHT), (WIDTH, HEIGHT + 16), (WIDTH, HEIGHT)):
+            w = self.writer(i, width, height)
+            images = texture(width, height, 1)
+            before = i.status()["frames"]["published"]
+            for _ in range(3):
+                w.wait(w.queue(*images))
+            i.until_published(before + 1)
+            self.assertEqual(i.ring().frames()[-1].width, width)
+            w.close()
+            self.until_reason(i, "has ended")
+        self.assertEqual(i.stop(), 0)
+
+    def test_the_size_of_the_configuration(self):
+        i = self.daemon("-s", "source.size=%dx%d" % (WIDTH, HEIGHT))
+        w = self.writer(i, WIDTH + 16, welcome=False)
+        self.assertIsNotNone(w.take())
+        self.assertEqual(w.refused, "the writer has images of %dx%d, source.size is %dx%d" % (
+            WIDTH + 16, HEIGHT, WIDTH, HEIGHT))
+        self.until_reason(i, w.refused)
+        until(lambda: "writer refused: " + w.refused in i.text(), 10, "the log's line")
+        self.give(self.writer(i))
+
+    def test_images_that_the_settings_do_not_allow(self):
+        i = self.instance()
+        file = os.path.join(i.top, "cal.yaml")
+        with open(file, "w") as f:
+            f.write(CALIBRATION)
+        self.daemon("-s", "camera.calibration=" + file, instance=i)
+        for _ in range(3):
+            w = self.writer(i, WIDTH + 16, HEIGHT, welcome=False)
+            while w.take() is not None:
+                pass
+            self.assertIn("%dx%d" % (WIDTH + 16, HEIGHT), w.refused)
+            self.until_reason(i, w.refused)
+        self.assertIsNone(i.process.poll())
+        self.give(self.writer(i))
+        i.until_published(1)
+        self.assertEqual(i.stop(), 0)
+
+    def test_a_writer_that_lies_again_and_again(self):
+        i = self.daemon()
+        for _ in range(30):
+            w = self.writer(i, welcome=False, connect=False)
+            w.socket.send(b"garbage" * 100)
+            while w.take() is not None:
+                pass
+            self.assertIn("another message than a hello", w.refused)
+        self.give(self.writer(i))
+        self.assertEqual(i.stop(), 0)
+        self.assertEqual(i.text().count("writer refused"), 1)
+
+    def test_a_second_writer(self):
+        i = self.daemon()
+        w = self.writer(i, name=b"first")
+        self.give(w)
+        second = self.writer(i, welcome=False)
+        self.give(w)
+        second.take()
+        second.close()
+        self.assertEqual(second.refused, "another writer has this instance: first (process %d)" % os.getpid())
+
+    def test_stop_with_a_writer_that_says_nothing(self):
+        i = self.daemon()
+        self.writer(i, welcome=False, connect=False)
+        time.sleep(0.05)
+        self.assertEqual(i.stop(), 0)
+
+
+class SharedCameras(Shared):
+    def text_of(self, i):
+        return i.status()["camera"]["text"]
+
+    def frame(self, i, w):
+        before = i.status()["frames"]["published"]
+        self.give(w)
+        i.until_published(before + 1)
+        return i.ring().frames()[-1]
+
+    def test_of_the_writer(self):
+        i = self.daemon("-s", "camera.height_m=1.2")
+        w = self.writer(i, camera=CAMERA)
+        self.assertEqual(self.frame(i, w).camera, CAMERA)
+        self.assertIn("by the writer", self.text_of(i))
+        code, text = i.order("camera.height_m=1.4")
+        self.assertEqual(code, 200, text)
+        self.assertEqual(self.frame(i, w).camera, CAMERA)
+        # now the configuration knows the camera
+        code, text = i.order("camera.fx=110", "camera.fy=110", "camera.cx=%d" % (WIDTH // 2),
+                             "camera.cy=%d" % (HEIGHT // 2), "camera.baseline_m=0.3")
+        self.assertEqual(code, 200, text)
+        until(lambda: self.frame(i, w).camera == (110, 110, WIDTH // 2, HEIGHT // 2, 0.3), 10, "the other camera")
+        w.close()
+        self.until_reason(i, "has ended")
+        w = self.writer(i, camera=CAMERA)
+        self.assertEqual(self.frame(i, w).camera[0], 110)
+
+    def test_of_the_configuration(self):
+        i = self.daemon(*OWN)
+        w = self.writer(i, camera=CAMERA)
+        self.assertEqual(self.frame(i, w).camera[0], 110)
+        self.assertNotIn("by the writer", self.text_of(i))
+
+    def test_of_nobody(self):
+        i = self.daemon()
+        self.assertEqual(self.frame(i, self.writer(i)).camera[0], 0)
+        self.assertIn("no camera model", self.text_of(i))
+
+    def test_another_camera(self):
+        i = self.daemon()
+        for fx in (100.0, 120.0):
+            w = self.writer(i, camera=(fx,) + CAMERA[1:])
+            self.assertEqual(self.frame(i, w).camera[0], fx)
+            w.close()
+            self.until_reason(i, "has ended")
+
+    def test_a_rig_of_the_writer_is_the_calibration_file(self):
+        places = self.instance()
+        folder = os.path.join(places.top, "images")
+        for side, image in zip(("left", "right"), IMAGES[0]):
+            os.makedirs(os.path.join(folder, side))
+            with open(os.path.join(folder, side, "0.pgm"), "wb") as f:
+                f.write(b"P5\n%d %d\n255\n" % (WIDTH, HEIGHT) + image)
+        file = os.path.join(places.top, "cal.yaml")
+        with open(file, "w") as f:
+            f.write(CALIBRATION)
+        places.start("-s", "source.kind=files", "-s", "source.path=" + folder, *SHARED[2:],
+                     "-s", "camera.calibration=" + file, "-s", "source.fps=5", "-s", "source.loop=yes")
+        places.until_published(1)
+        expected = places.ring().frames()[0]
+        self.assertEqual(places.stop(), 0)
+        raw = (raw_camera(k=(100, 100, WIDTH // 2, HEIGHT // 2), distortion=(-0.1, 0.01))
+               + raw_camera(k=(101, 101, WIDTH // 2, HEIGHT // 2), distortion=(0.05,)))
+        for args, more in (((), {"flags": RAW, "camera": CAMERA, "raw": raw}),
+                           (("-s", "camera.calibration=" + file), {})):
+            i = self.daemon(*args)
+            w = self.writer(i, **more)
+            w.wait(w.queue(*IMAGES[0]))
+            i.until_published(1)
+            frame = i.ring().frames()[0]
+            self.assertEqual(frame.camera, expected.camera)
+            self.assertEqual(frame.record, expected.record)
+            if more:
+                until(lambda: "as they are raw by the writer" in i.text(), 10, "the log's line")
+            w.close()
+            self.assertEqual(i.stop(), 0)
+
+
+class SharedLibrary(Shared):
+    """A writer that uses the library (docs/examples/pairs.c): 20 pairs of 640x480 a second."""
+
+    def example(self, i):
+        place = os.path.join(i.top, "stixeld")
+        if not os.path.islink(place):
+            os.symlink(i.run, place)
+        p = subprocess.Popen([os.environ["STIXEL_EXAMPLE_PAIRS"], i.name],
+                             env=dict(os.environ, XDG_RUNTIME_DIR=i.top))
+        self.addCleanup(p.wait)
+        self.addCleanup(p.kill)
+        return p
+
+    def until_more(self, i, count=2):
+        before = i.status()["frames"]["published"]
+        i.until_published(before + count, 30)
+
+    def test_either_side_ends_and_comes_back(self):
+        i = self.instance()
+        w = self.example(i)  # before the daemon
+        args = ("-s", "source.timeout_ms=500", "-s", "stixels.width=16")
+        self.daemon(*args, instance=i)
+        self.until_more(i)
+        self.assertEqual(i.status()["source"]["writer"], "example-pairs (process %d)" % w.pid)
+        self.assertIn("by the writer", i.status()["camera"]["text"])
+        for how in (signal.SIGKILL, signal.SIGTERM):
+            i.process.send_signal(how)
+            i.process.wait()
+            self.assertIsNone(w.poll())
+            self.daemon(*args, instance=i)
+            self.until_more(i)
+        w.send_signal(signal.SIGSTOP)
+        self.until_reason(i, "has given no pair for ")
+        w.send_signal(signal.SIGCONT)
+        self.until_more(i)
+        w.kill()
+        w.wait()
+        self.until_reason(i, "has ended")
+        self.example(i)
+        self.until_more(i)
+        self.assertEqual(i.stop(), 0)
+
+
+class SharedSocket(Shared):
+    def test_configuration(self):
+        for args, text in ((["-s", "source.left=a"], "layout, path, left and right have no meaning"),
+                           (["-s", "source.path=a"], "layout, path, left and right have no meaning"),
+                           (["-s", "source.layout=side-by-side"], "layout, path, left and right have no meaning"),
+                           (["-s", "camera.fx=100"], "give fy, cx, cy, baseline_m, too, or none of these keys")):
+            code, _, err = self.instance().run_once(*SHARED, *args)
+            self.assertEqual(code, 78, err)
+            self.assertIn("[source] kind: shared ", err)
+            self.assertIn(text, err)
+
+    def test_rights(self):
+        i = self.daemon()
+        try:
+            group = grp.getgrnam("stixel-feed").gr_gid
+        except KeyError:
+            group = None
+        member = group is not None and (os.geteuid() == 0 or group in os.getgroups())
+        s = os.stat(i.pairs)
+        self.assertTrue(stat.S_ISSOCK(s.st_mode))
+        self.assertEqual(stat.S_IMODE(s.st_mode), 0o660 if member else 0o600)
+        if member:
+            self.assertEqual(s.st_gid, group)
+
+    def test_a_second_daemon(self):
+        i = self.daemon()
+        w = self.writer(i)
+        self.give(w)
+        code, _, err = i.run_once(*SHARED)
+        self.assertNotEqual(code, 0, err)
+        self.give(w)  # it took nothing away
+        self.assertTrue(os.path.exists(i.pairs))
+
+    def test_a_removed_socket_is_made_again(self):
+        i = self.daemon()
+        os.unlink(i.pairs)
+        until(lambda: os.path.exists(i.pairs), 10, "pairs.sock")
+        w = self.writer(i)  # accepted although nothing was connected when the socket changed
+        self.give(w)
+        os.unlink(i.pairs)
+        until(lambda: os.path.exists(i.pairs), 10, "pairs.sock")
+        self.give(w)
+        w.close()
+        self.until_reason(i, "has ended")
+        self.give(self.writer(i))
+        self.assertEqual(i.stop(), 0)
+        self.assertEqual(i.leftovers(), [])
+
+    def test_other_sources_have_no_socket(self):
+        i = self.instance()
+        i.start("-s", "source.kind=synthetic", "-s", "source.size=%dx%d" % (WIDTH, HEIGHT), *SHARED[2:])
+        self.assertFalse(os.path.exists(os.path.join(i.run, i.name, "pairs.sock")))
+
+
+if __name__ == "__main__":
+    unittest.main()
