@@ -85,6 +85,7 @@ static void print_camera(json_t *camera)
 static void print_source(json_t *j)
 {
 	json_t *cameras = sx_answer_find(j, "source.cameras"), *camera = json_array_get(cameras, 0);
+	const char *writer = json_string_value(sx_answer_find(j, "source.writer"));
 	size_t i;
 
 	say("source    %s, %s x %s, memory %s", sx_answer_text(j, "source.kind"),
@@ -93,6 +94,8 @@ static void print_source(json_t *j)
 	if (json_array_size(cameras) > 1)
 		say(", skew p99 %s us", sx_answer_number(j, "source.pair_skew_us.p99", 1, 0));
 	say("\n");
+	if (writer)
+		say("          pairs by %.60s\n", writer);
 	json_array_foreach(cameras, i, camera) print_camera(camera);
 }
 

@@ -260,6 +260,32 @@ class Running(Doctor):
                 self.assertEqual(found["writers"], [
                     ("ok", "process %d of user stixeld is a member of group stixel-feed" % daemon.process.pid, "")])
 
+    def test_pairs_of_another_process(self):
+        path = self.put("/etc/p.conf", "[source]\nkind=shared\n[engine]\nbackend=cpu\n")
+        found = self.doctor("-c", path, want=0)
+        self.assertTrue(found["configuration"][0][1].endswith("pairs from another process, camera by the writer"), found)
+        self.assertIn("another process writes them to pairs.sock", found["pairs"][0][1])
+        self.assertFalse({"left camera", "camera", "cameras"} & set(found))
+        daemon = self.daemon = Daemon("doctor", "engine.backend=cpu", "source.kind=shared")
+        self.addCleanup(daemon.stop)
+        for _ in range(100):  # no frame will come
+            if daemon.ctl("status", "--json").returncode == 0:
+                break
+            time.sleep(0.1)
+        self.put("/proc/%d/status" % daemon.process.pid,
+                 "Name:\tstixeld\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nGroups:\t0\n")
+        self.put("/etc/group", "stixel-feed:x:%d:\n" % 61003)
+        found = self.ask(want=1)  # there is no frame
+        self.only(found, "pairs", "warning", "may write pairs to ", "/pairs.sock", "join group stixel-feed")
+        self.only(found, "writer", "warning", "no process writes pairs to", "docs/use/pairs.md")
+        self.assertEqual(found["writers"][0][0], "ok")
+        socket = json.loads(daemon.ctl("status", "--json").stdout)["source"]["cameras"][0]["path"]
+        os.chown(socket, 0, 61003)
+        os.chmod(socket, 0o660)
+        self.assertEqual(self.ask(want=1)["pairs"], [
+            ("ok", "members of group stixel-feed may write pairs to " + socket, "")])
+        os.unlink(socket)
+
     def test_a_daemon_that_refuses(self):
         """The daemon's answer counts, even if the file looks different to doctor."""
         self.run_daemon("engine.backend=cpu", "semantics.source=net", "source.fps=20")

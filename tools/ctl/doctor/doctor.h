@@ -105,7 +105,7 @@ bool doctor_files_size(const struct sx_source_params *p, int *width, int *height
 void doctor_configuration(struct doctor *d);
 void doctor_service(struct doctor *d); /* the unit, and the account that it runs as */
 void doctor_instance(struct doctor *d);
-void doctor_feeds(struct doctor *d); /* class scores and disparity maps of other processes */
+void doctor_feeds(struct doctor *d); /* class scores, disparity maps and pairs of other processes */
 void doctor_cameras(struct doctor *d);
 void doctor_pictures(struct doctor *d); /* images of the running instance */
 void doctor_engine(struct doctor *d);

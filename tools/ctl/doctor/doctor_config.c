@@ -24,7 +24,11 @@ static void say_errors(struct doctor *d, const struct sx_errors *errors)
 
 static const char *camera_model(const struct sx_settings *s)
 {
-	return s->calibration && *s->calibration ? s->calibration : "fx .. baseline_m of [camera]";
+	if (s->calibration && *s->calibration)
+		return s->calibration;
+	return s->source.kind == SX_SOURCE_SHARED && !(s->params.camera.fx > 0)
+		       ? "the writer"
+		       : "fx .. baseline_m of [camera]";
 }
 
 /* Names the configuration: "FILE", "FILE and 2 settings by -s", "3 settings by -s, no file". */
@@ -65,7 +69,10 @@ static void say_questions(struct doctor *d, const struct sx_source_info *info)
 
 static void say_sound(struct doctor *d)
 {
-	static const char *const kinds[] = {"cameras", "image files", "a generated street"};
+	static const char *const kinds[] = {[SX_SOURCE_V4L2] = "cameras",
+					    [SX_SOURCE_FILES] = "image files",
+					    [SX_SOURCE_SYNTHETIC] = "a generated street",
+					    [SX_SOURCE_SHARED] = "another process"};
 	const struct sx_settings *s = &d->settings;
 	struct sx_source_info info = {0};
 	char name[DOCTOR_PATH_BYTES + 64];

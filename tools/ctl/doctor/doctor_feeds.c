@@ -1,5 +1,5 @@
 /*
- * Check of stixelctl doctor: whether the daemon may read the class scores and disparity maps of other
+ * Check of stixelctl doctor: whether the daemon may read the class scores, disparity maps and pairs of other
  * processes.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -204,6 +204,56 @@ static bool say_ring(struct doctor *d, const struct reader *r, enum sx_feed_kind
 	return false;
 }
 
+/* Reports the socket of a running daemon: the users that may write pairs to it. True: the group may. */
+static bool say_socket(struct doctor *d, const struct reader *r, const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0 || !S_ISSOCK(st.st_mode)) {
+		doctor_say(d, DOCTOR_PROBLEM, "pairs", "start the daemon again",
+			   "there is no socket %s: no process can write pairs", path);
+		return false;
+	}
+	if (!r->writers || st.st_gid != r->writers || (st.st_mode & 060) != 060) {
+		doctor_say(d, DOCTOR_WARNING, "pairs",
+			   "let the daemon's user join group " SX_WRITERS_GROUP
+			   ", and start the daemon again",
+			   "only root and user %s may write pairs to %s", r->account.name, path);
+		return false;
+	}
+	doctor_say(d, DOCTOR_OK, "pairs", NULL, "members of group " SX_WRITERS_GROUP " may write pairs to %s",
+		   path);
+	return true;
+}
+
+/* Reports the writer of pairs. Returns true if the rights need no more words. */
+static bool say_pairs(struct doctor *d, const struct reader *r)
+{
+	json_t *source = json_object_get(d->status, "source");
+	json_t *camera = json_array_get(json_object_get(source, "cameras"), 0);
+	const char *path = json_string_value(json_object_get(camera, "path"));
+	const char *kind = json_string_value(json_object_get(source, "kind"));
+	const char *writer = json_string_value(json_object_get(source, "writer"));
+	const char *reason = json_string_value(json_object_get(d->status, "reason"));
+	bool well;
+
+	if (!path || !kind || strcmp(kind, "shared") != 0) {
+		doctor_say(d, DOCTOR_OK, "pairs", NULL,
+			   "another process writes them to pairs.sock, which a running daemon makes");
+		return false;
+	}
+	well = say_socket(d, r, path);
+	if (writer)
+		doctor_say(d, DOCTOR_OK, "writer", NULL, "%s writes the pairs", writer);
+	else
+		doctor_say(
+			d, DOCTOR_WARNING, "writer",
+			"start the process that writes the pairs (docs/use/pairs.md); its user has to be a "
+			"member of group " SX_WRITERS_GROUP,
+			"%s", reason ? reason : "no process writes pairs");
+	return well;
+}
+
 /* Checks the folder: only members of the group may create files in it. */
 static void say_folder(struct doctor *d, const struct reader *r)
 {
@@ -263,16 +313,20 @@ void doctor_feeds(struct doctor *d)
 	const char *scores = d->settings.semantics.source;
 	const char *maps =
 		d->settings.params.stereo.matcher == SX_MATCH_EXTERNAL ? d->settings.external.source : NULL;
+	const bool pairs = d->settings.source.kind == SX_SOURCE_SHARED;
 	struct reader r;
 	bool well = true;
 
-	if (!d->loaded || (!scores && !maps))
+	if (!d->loaded || (!scores && !maps && !pairs))
 		return;
 	find_reader(d, &r);
 	if (scores)
 		well = say_ring(d, &r, SX_FEED_SCORES, scores);
 	if (maps)
 		well = say_ring(d, &r, SX_FEED_DISPARITY, maps) && well;
+	if (pairs)
+		well = say_pairs(d, &r) && well;
 	say_membership(d, &r, well);
-	say_folder(d, &r);
+	if (scores || maps)
+		say_folder(d, &r);
 }

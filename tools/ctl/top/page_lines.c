@@ -202,13 +202,15 @@ static void line_engine(const struct line *l)
 static void line_source(const struct line *l)
 {
 	json_t *camera = json_array_get(sx_answer_find(l->j, "source.cameras"), 0);
+	const char *writer = json_string_value(sx_answer_find(l->j, "source.writer"));
 	int x = label(l, "source");
 
 	sx_canvas_text(l->c, x, l->y, l->end, SX_C_PLAIN,
-		       "%s %s x %s %s, memory %s, stamps: %s, skew p99 %s us",
-		       sx_answer_text(l->j, "source.kind"), sx_answer_number(camera, "width", 1, 0),
-		       sx_answer_number(camera, "height", 1, 0), sx_answer_text(camera, "format"),
-		       sx_answer_text(l->j, "source.memory"), sx_answer_text(l->j, "source.stamp"),
+		       "%s%s%.40s %s x %s %s, memory %s, stamps: %s, skew p99 %s us",
+		       sx_answer_text(l->j, "source.kind"), writer ? " by " : "", writer ? writer : "",
+		       sx_answer_number(camera, "width", 1, 0), sx_answer_number(camera, "height", 1, 0),
+		       sx_answer_text(camera, "format"), sx_answer_text(l->j, "source.memory"),
+		       sx_answer_text(l->j, "source.stamp"),
 		       sx_answer_number(l->j, "source.pair_skew_us.p99", 1, 0));
 }
 
