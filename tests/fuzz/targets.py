@@ -30,6 +30,8 @@ TARGETS = {
                      "recording/messages/messages.c", "recording/messages/scene.c", "tools/ctl/top/scene.c",
                      "tools/web/packet.c"]),
     "image": Target("PNG, PGM, PPM and JPEG, as files and of a camera", 4096, [], ["capture/image/*.c"]),
+    "pairs": Target("a hostile writer of pairs", 4096, [],
+                    ["capture/shared/format.c", "capture/shared/link.c", "capture/shared/shared.c"]),
     "reader": Target("the reader library at a hostile publisher's ring", 4096, [],
                      ["ipc/client/ring.c", "ipc/client/reader.c", "ipc/client/status.c"]),
     "recording": Target("a recording, its checksums made right", 16384, [],
