@@ -1,11 +1,15 @@
 # Tests source.kind = shared with writers that live, die, hang, lie and come back, and with the rights of the socket.
 #
 # SPDX-License-Identifier: Apache-2.0
+import array
 import grp
 import os
+import random
 import re
 import signal
+import socket
 import stat
+import struct
 import subprocess
 import sys
 import time
@@ -33,6 +37,10 @@ P1: [100, 0, %d, 0, 0, 100, %d, 0, 0, 0, 1, 0]
 P2: [100, 0, %d, -20, 0, 100, %d, 0, 0, 0, 1, 0]
 """ % ((WIDTH, HEIGHT) + 4 * (WIDTH // 2, HEIGHT // 2))
 IMAGES = [texture(WIDTH, HEIGHT, seed) for seed in range(4)]
+
+
+def some(r, count):
+    return bytes(r.getrandbits(8) for _ in range(count))
 
 
 class Shared(TestCase):
@@ -70,8 +78,8 @@ class SharedPairs(Shared):
     def test_times_places_and_end(self):
         i = self.daemon()
         s = i.until_state("no_camera")
-        self.assertEqual(s["reason"], "no process writes pairs to %s: start the writer, as a member of group stixel-feed"
-                         % i.pairs)
+        self.assertEqual(s["reason"], "no process writes pairs to %s: start the writer, as a member of group "
+                         "stixel-feed" % i.pairs)
         self.assertIsNone(s["source"]["writer"])
         self.assertEqual(s["source"]["cameras"][0]["path"], i.pairs)
         w = self.writer(i, fps=25, name=b"grab")
@@ -326,6 +334,81 @@ class SharedCameras(Shared):
                 until(lambda: "as they are raw by the writer" in i.text(), 10, "the log's line")
             w.close()
             self.assertEqual(i.stop(), 0)
+
+
+class SharedLies(Shared):
+    """Writers that lie at random. STIXEL_LIVES: their number, for a longer run by hand."""
+
+    LIVES = int(os.environ.get("STIXEL_LIVES", 60))
+
+    def spoil(self, r, data):
+        """Changes up to three places of a message, or its length."""
+        data = bytearray(data)
+        for _ in range(r.choice((0, 0, 0, 1, 1, 3))):
+            at = r.randrange(len(data) // 4) * 4
+            data[at:at + 4] = r.choice((bytes(4), b"\xff" * 4, b"\0\0\xf0\x7f", some(r, 4), struct.pack(
+                "<I", r.randrange(300))))
+        return bytes(data) if r.random() < 0.9 else bytes(data)[:r.randrange(len(data))] + some(r, r.randrange(99))
+
+    def live(self, r, i):
+        """One writer: introduces itself, gives pairs, and ends in some state."""
+        size = r.choice(((WIDTH, HEIGHT), (WIDTH, HEIGHT), (32, 32), (4096, 64), (WIDTH + 1, HEIGHT)))
+        w = Writer(i.pairs, *size, buffers=r.choice((1, 2, 6)), camera=r.choice((CAMERA, (0,) * 5)), connect=False,
+                   pixel=r.choice((1, 1, 2, 6, 16, 20)), bytes_of=2)
+        w.socket.settimeout(2)
+        try:
+            if r.random() < 0.05:
+                return
+            w.socket.send(self.spoil(r, w.hello))
+            for k, (fd, _) in enumerate(w.buffers):
+                message = struct.pack("<4IQ", 0x50585453, 2, k, 0, 2 * w.right)
+                given = r.choice((fd,) * 30 + (w.socket.fileno(),))
+                fds = array.array("i", [given] * r.choice((1,) * 30 + (0, 2)))
+                w.socket.sendmsg([self.spoil(r, message) if r.random() < 0.2 else message],
+                                 [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)] if fds else [])
+            for n in range(r.randrange(30)):
+                now = time.monotonic_ns()
+                pair = struct.pack("<2IQ2I2Q2q", 0x50585453, 3, n, r.randrange(len(w.buffers)), 0, 0, w.right, now, now)
+                w.socket.send(self.spoil(r, pair) if r.random() < 0.3 else pair)
+                if r.random() < 0.2:
+                    r.choice(w.buffers)[1].write(some(r, 64))
+                    r.choice(w.buffers)[1].seek(0)
+                if r.random() < 0.1:
+                    w.take()
+        except OSError:
+            pass  # the daemon has refused the writer
+        finally:
+            w.close()
+
+    def owned(self, i):
+        """Returns the numbers of the daemon's descriptors and mapped buffers."""
+        with open("/proc/%d/maps" % i.process.pid) as f:
+            return len(os.listdir("/proc/%d/fd" % i.process.pid)), f.read().count("memfd:pairs")
+
+    def test_any_writer(self):
+        i = self.daemon("-s", "stixels.width=16")
+        self.give(self.writer(i))
+        i.until_published(1)
+        for w in range(self.LIVES):
+            r = random.Random(w)
+            self.live(r, i)
+            self.assertIsNone(i.process.poll(), "seed %d" % w)
+        last = until(lambda: self.try_writer(i), 20, "a writer that is right")
+        self.give(last)
+        before = i.status()["frames"]["published"]
+        self.give(last)
+        i.until_published(before + 1)
+        last.close()
+        self.until_reason(i, "has ended")
+        until(lambda: self.owned(i)[1] == 0, 10, "no mapped buffers")
+        self.assertLess(self.owned(i)[0], 40)
+        self.assertEqual(i.stop(), 0)
+
+    def try_writer(self, i):
+        try:
+            return self.writer(i)
+        except (AssertionError, OSError):
+            return None
 
 
 class SharedLibrary(Shared):
