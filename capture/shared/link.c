@@ -321,8 +321,13 @@ int sx_shared_welcome(struct sx_shared_link *l, int keeps, struct sx_why *why)
 void sx_shared_refuse_others(const struct sx_shared_link *l, const struct sx_pairs_socket *socket)
 {
 	char sentence[STIXEL_PAIRS_TEXT_BYTES];
-	struct sx_shared_link other = {.fd = accept4(socket->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+	struct pollfd mine = {.fd = l->fd};
+	struct sx_shared_link other = {.fd = -1};
 
+	/* A writer that begins anew, in another format, is there before the end of its old connection is read. */
+	if (poll(&mine, 1, 0) > 0 && mine.revents & POLLHUP)
+		return;
+	other.fd = accept4(socket->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (other.fd < 0)
 		return;
 	snprintf(sentence, sizeof(sentence), "another writer has this instance: %s", l->name);
