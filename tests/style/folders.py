@@ -62,6 +62,7 @@ FOLDERS = [
      ["base", "ipc"]),
     ("ipc/client", "libstixel: readers of frames, scans and points of them, writers of scores and maps",
      ["base", "ipc", "ipc/feed"]),
+    ("gstreamer", "stixelsink: an element of GStreamer that gives two videos to the daemon; over libstixel alone", []),
     ("recording", "recordings of frames: MCAP files, their reader and writer", ["base", "ipc"]),
     ("recording/messages",
      "what viewers draw of frames: colours, places in space, messages of stixelctl export and of stixel-bridge",

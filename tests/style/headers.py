@@ -35,6 +35,13 @@ def compilers():
     return c, cxx
 
 
+def gstreamer():
+    """Returns the flags of programs with GStreamer, or nothing if it is not installed."""
+    out = subprocess.run(["pkg-config", "--cflags", "gstreamer-base-1.0", "gstreamer-video-1.0"], check=False,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
+    return out.stdout.replace("-I", "-isystem").split()
+
+
 def compile_one(root, command, name):
     source = '#include "%s"\n#include "%s"\n' % (name, name)  # twice, to test the include guard
     out = subprocess.run([*command, "-I", root, "-I", os.path.join(root, "include"), "-I",
@@ -48,6 +55,10 @@ def compile_one(root, command, name):
 
 def commands(c, cxx, name):
     options = []
+    if name.startswith("gstreamer/"):
+        options = gstreamer()
+        if not options:
+            return []
     for pattern, flags, machines in NEEDS:
         if fnmatch.fnmatch(name, pattern):
             if platform.machine() not in machines:

@@ -14,6 +14,7 @@ SYSTEM = [
     (re.compile(r"cuda|nvml|nvrtc"), {"gpu", "tests"}),
     (re.compile(r"ini\.h$|yaml\.h$"), {"config"}),
     (re.compile(r"png\.h$"), {"capture/image", "tools/draw", "tools/process", "tools/web", "tests"}),
+    (re.compile(r"^gst/"), {"gstreamer", "tests"}),
     (re.compile(r"jpeglib\.h$|jerror\.h$"), {"capture/image", "tools/draw", "tests"}),
     (re.compile(r"linux/videodev2\.h$"), {"capture/v4l2", "tools/ctl/doctor", "tests"}),
     (re.compile(r"microhttpd"), {"ipc", "tools/web", "tests"}),

@@ -52,6 +52,7 @@ WANTED = """
 {includedir}/stixel_messages.h
 {includedir}/stixel_pairs.h
 {includedir}/stixel_recording.h
+{libdir}/gstreamer-1.0/libgststixel.so      gstreamer
 {libdir}/libstixel-recording.so
 {libdir}/libstixel-recording.so.1
 {libdir}/libstixel-recording.so.1.0.0
