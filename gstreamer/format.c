@@ -88,9 +88,10 @@ static gboolean format_copy_bayer(const struct sx_format *f, GstBuffer *buffer, 
 
 static gboolean format_copy_raw(const struct sx_format *f, GstBuffer *buffer, guint8 *to)
 {
+	GstVideoInfo info = f->info; /* before 1.20 not a constant */
 	GstVideoFrame from;
 
-	if (!gst_video_frame_map(&from, &f->info, buffer, GST_MAP_READ))
+	if (!gst_video_frame_map(&from, &info, buffer, GST_MAP_READ))
 		return FALSE;
 	format_copy_rows(f, to, GST_VIDEO_FRAME_PLANE_DATA(&from, 0),
 			 (gsize)GST_VIDEO_FRAME_PLANE_STRIDE(&from, 0));
