@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-#define GRACE_NS GST_SECOND /* both sides may get new caps one after the other */
-/* A sentence that lasts for so long is news. Shorter ones are steps of connecting. */
-#define NEWS_AFTER_NS (GST_SECOND / 2)
-#define PERIOD_NS (gint64)(GST_SECOND / 30) /* until a side without a rate has two images */
+#define SECOND_NS G_GINT64_CONSTANT(1000000000)
+#define GRACE_NS SECOND_NS	   /* both sides may get new caps one after the other */
+#define NEWS_AFTER_NS SECOND_NS	   /* sentences that last shorter are steps of connecting */
+#define PERIOD_NS (SECOND_NS / 30) /* until a side without a rate has two images */
 
 struct feed_away {
 	guint64 number;
@@ -250,7 +250,7 @@ static void feed_watch(struct sx_feed *f, const struct sx_feed_image pair[SX_SID
 		f->seen = g_strdup(why);
 		f->seen_ns = now;
 	}
-	if (*why ? now - f->seen_ns < (gint64)NEWS_AFTER_NS : !taken)
+	if (*why ? now - f->seen_ns < NEWS_AFTER_NS : !taken)
 		return;
 	if (g_strcmp0(why, f->said) == 0)
 		return;
@@ -295,7 +295,7 @@ static gboolean feed_give(struct sx_feed *f, const struct sx_feed_image pair[SX_
 		feed_refuse(f, pair, news);
 		return FALSE;
 	}
-	f->equal_until_ns = pair[SX_LEFT].time_ns + (gint64)GRACE_NS;
+	f->equal_until_ns = pair[SX_LEFT].time_ns + GRACE_NS;
 	if (!f->writer || f->arena[SX_LEFT] != pair[SX_LEFT].arena ||
 	    f->arena[SX_RIGHT] != pair[SX_RIGHT].arena)
 		r = feed_open_writer(f, pair);

@@ -11,7 +11,7 @@
 
 #include "gstreamer/stixelsink.h"
 
-/* A side holds these images: with the daemon, waiting for a partner, and the one in its hands. */
+/* Images that a side holds: those with the daemon, those that wait for a partner, and the one that has just come. */
 #define KEPT (SX_FEED_AWAY_MAX + SX_FEED_WAITING_MAX + 1)
 #define LENT (KEPT + 3)				   /* upstream: also those that are being written */
 #define ARENA_MOST (G_GUINT64_CONSTANT(512) << 20) /* half of what the daemon accepts from a writer */

@@ -322,9 +322,9 @@ class Daemons(Case):
     def test_no_daemon(self):
         d = Daemon()
         self.addCleanup(d.close)
-        p = self.pipeline(d, cameras(RAW % ("GRAY8", 160, 96, FPS), source="videotestsrc num-buffers=50"))
+        p = self.pipeline(d, cameras(RAW % ("GRAY8", 160, 96, FPS), source="videotestsrc num-buffers=100"))
         code, stats = p.end(None)
-        self.assertEqual((code, stats["queued"], stats["no-daemon"], len(p.found("warning"))), (0, 0, 50, 1))
+        self.assertEqual((code, stats["queued"], stats["no-daemon"], len(p.found("warning"))), (0, 0, 100, 1))
 
     def test_daemon_that_hangs(self):
         d = self.daemon()
