@@ -77,9 +77,11 @@ class Dds(Receiver):
         from cyclonedds.sub import DataReader
         from cyclonedds.topic import Topic
 
-        from stixel_bridge.sinks import dds_raw, ros_dds
+        from stixel_bridge.ros import dds_raw
+        from stixel_bridge.ros import domain as ros_domain
+        from stixel_bridge.sinks import ros_dds
         options = {option.name: option.default for option in ros_dds.Sink.OPTIONS}
-        domain = Domain(DOMAIN, ros_dds.configuration(dict(options, domain=DOMAIN)))
+        domain = Domain(DOMAIN, ros_domain.configuration(dict(options, domain=DOMAIN)))
         participant = DomainParticipant(DOMAIN)
         types, readers, wait = {}, [], WaitSet(participant)
         for topic in self.topics:

@@ -17,7 +17,7 @@ from child import Child  # noqa: E402
 from rosbags.typesys import Stores, get_typestore  # noqa: E402
 from stixel_bridge import config  # noqa: E402
 from stixel_bridge.fail import SinkError  # noqa: E402
-from stixel_bridge.ros import topics  # noqa: E402
+from stixel_bridge.ros import domain, topics  # noqa: E402
 from stixel_bridge.sink import Instance  # noqa: E402
 from stixel_bridge.sinks import ros_dds  # noqa: E402
 
@@ -184,7 +184,7 @@ class Opening(unittest.TestCase):
 
     def test_options_become_cyclone_s_configuration(self):
         def of(**options):
-            return ros_dds.configuration(ros_case.sink(ros_dds, **options).options)
+            return domain.configuration(ros_case.sink(ros_dds, **options).options)
         self.assertIn('address="127.0.0.1"/></Interfaces>', of())
         self.assertIn('<Peers><Peer address="127.0.0.1"/></Peers>', of())
         self.assertIn('<NetworkInterface name="eth0"/>', of(interface="eth0"))

@@ -18,7 +18,7 @@ import xxhash  # noqa: E402
 from child import Child  # noqa: E402
 from rosbags.typesys import Stores, get_typestore  # noqa: E402
 from stixel_bridge.fail import Fail, SinkError  # noqa: E402
-from stixel_bridge.ros import graph, rmw_zenoh, topics  # noqa: E402
+from stixel_bridge.ros import graph, rmw_zenoh, session, topics  # noqa: E402
 from stixel_bridge.sink import Instance  # noqa: E402
 from stixel_bridge.sinks import ros_zenoh  # noqa: E402
 
@@ -55,7 +55,9 @@ class Names(unittest.TestCase):
         chatter = topics.Topic("chatter", STRING, True, False, 7)
         node = rmw_zenoh.Node(2, token.split("/")[2], "", name)
         self.assertEqual(node.publisher(10, "/chatter", chatter, STRING_HASH), token)
-        (_, token), = published("MS")
+        (name, token), = published("MS")
+        node = rmw_zenoh.Node(2, token.split("/")[2], "", name)
+        self.assertEqual(node.subscription(10, "/chatter", chatter._replace(depth=10), STRING_HASH), token)
         self.assertEqual(rmw_zenoh.of_token(token), ("MS", "/chatter", graph.dds_type(STRING), STRING_HASH))
         (_, token), = published("SS")
         self.assertEqual(rmw_zenoh.of_token(token).kind, "SS")
@@ -196,7 +198,7 @@ class Losses(Network):
     def test_nobody_there_is_a_sentence(self):
         for mode in ("client", "peer"):
             s = ros_case.sink(ros_zenoh, connect=[self.endpoint], mode=mode)
-            with mock.patch.object(ros_zenoh, "CONNECT_MS", 200), self.assertRaisesRegex(SinkError, self.endpoint):
+            with mock.patch.object(session, "CONNECT_MS", 200), self.assertRaisesRegex(SinkError, self.endpoint):
                 s.open()
             s.close()
         s = ros_case.sink(ros_zenoh, connect=["nonsense"])
@@ -220,7 +222,7 @@ class Losses(Network):
                 s = ros_case.sink(ros_zenoh, connect=[self.endpoint], mode="client", user="robot",
                                   password_file=file(password, password + "\n"))
                 self.addCleanup(s.close)
-                with mock.patch.object(ros_zenoh, "CONNECT_MS", 1000):
+                with mock.patch.object(session, "CONNECT_MS", 1000):
                     if fits:
                         s.open()
                     else:

@@ -1,4 +1,4 @@
-"""The thread of a sink: sends frames to the sink, opens its connection again, and counts everything.
+"""Threads that keep a connection, and that of a sink, which sends frames and counts everything.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -48,7 +48,7 @@ class Counts:
 
 
 class State(NamedTuple):
-    """State of a sink's connection."""
+    """State of a connection."""
 
     name: str  #: "connecting", "connected", "waiting", "ended"
     why: str  #: reason of "waiting"
@@ -57,23 +57,116 @@ class State(NamedTuple):
     internal: int  #: internal errors of the program or of a package
 
 
-class Runner(threading.Thread):
-    """Runs one sink. The instances' threads call put() and report(). This thread calls all methods of the sink."""
+class Connected(threading.Thread):
+    """Keeps a connection: opens it, serves it, and opens it again after an error.
 
-    def __init__(self, sink: Sink, say: Callable[[str], None]) -> None:
-        super().__init__(name="sink " + sink.name, daemon=True)
-        self.sink = sink
-        self.counts: Dict[str, Counts] = {i.name: Counts() for i in sink.instances}
+    A derived class has connect(), serve() and disconnect(); this thread calls them.
+    """
+
+    def __init__(self, name: str, say: Callable[[str], None]) -> None:
+        super().__init__(name=name, daemon=True)
         self.state = State("connecting", "", time.monotonic(), 0, 0)
         self._say = say
         self._ready = threading.Condition()
+        self._ending = False
+        self._beside = ""  # the last error that did not concern the connection
+        self._connected = 0.0  # time.monotonic() of the connection; 0: this attempt has not connected
+
+    # -- methods of the derived class --
+    def connect(self) -> None:
+        """Opens the connection. SinkError: there is none; disconnect() follows."""
+        raise NotImplementedError
+
+    def serve(self) -> None:
+        """Uses the connection until stop() is called. SinkError: it is lost."""
+        raise NotImplementedError
+
+    def disconnect(self) -> None:
+        """Frees what connect() took, even if it failed."""
+        raise NotImplementedError
+
+    def forget(self) -> None:
+        """Drops what waits for the connection. The caller holds _ready."""
+
+    # -- common methods --
+    def stop(self) -> None:
+        """Ends the thread after what it is doing."""
+        with self._ready:
+            self._ending = True
+            self._ready.notify()
+
+    def _internal(self, why: str) -> None:
+        """Counts an error that leaves the connection open. Logs it unless it repeats the last one."""
+        with self._ready:
+            self.state = self.state._replace(internal=self.state.internal + 1)
+            again, self._beside = why == self._beside, why
+        if not again:
+            self._say("%s: %s" % (self.name, why))
+
+    def _go(self, name: str, why: str = "", failed: bool = False, internal: bool = False) -> None:
+        with self._ready:
+            s = self.state
+            self.state = State(name, why, time.monotonic(), s.failures + failed, s.internal + internal)
+            if name != "connected":
+                self.forget()
+
+    def _attempt(self) -> bool:
+        """Opens a connection and serves it to its end; False: it failed."""
+        self._go("connecting")
+        why, internal, self._connected = "", False, 0.0
+        try:
+            self.connect()
+            self._connected = time.monotonic()
+            self._go("connected")
+            self._say("%s: connected" % self.name)
+            self.serve()
+        except SinkError as e:
+            why = sentence(e)
+        except ENDS:
+            raise
+        except BaseException as e:  # an error or a panic of a package, or our own; the other connections continue
+            why, internal = described(e), True
+        finally:
+            self._close(why, internal)
+        return not why
+
+    def _close(self, why: str, internal: bool) -> None:
+        self._go("waiting" if why else "ended", why, failed=bool(why), internal=internal)
+        try:
+            self.disconnect()
+        except ENDS:
+            raise
+        except BaseException as e:
+            self._say("%s: %s: %s while it was closed" % (self.name, type(e).__name__, sentence(e)))
+
+    def run(self) -> None:
+        wait, said = BACKOFF_LEAST_S, ""
+        while True:
+            if self._attempt():
+                return
+            if self._connected and time.monotonic() - self._connected > SETTLED_S:
+                wait, said = BACKOFF_LEAST_S, ""
+            if self.state.why != said:  # a repeated error is only counted
+                said = self.state.why
+                self._say("%s: %s; tried again, after %g s and ever longer, %g s at most" % (
+                    self.name, said, wait, BACKOFF_MOST_S))
+            with self._ready:
+                if self._ready.wait_for(lambda: self._ending, wait):
+                    return
+            wait = min(BACKOFF_MOST_S, 2 * wait)
+
+
+class Runner(Connected):
+    """Runs one sink. The instances' threads call put() and report(). This thread calls all methods of the sink."""
+
+    def __init__(self, sink: Sink, say: Callable[[str], None]) -> None:
+        super().__init__("sink " + sink.name, say)
+        self.sink = sink
+        self.counts: Dict[str, Counts] = {i.name: Counts() for i in sink.instances}
         self._work: Dict[str, Deque[Work]] = {name: collections.deque() for name in self.counts}
         self._reports: Dict[str, Report] = {}
         self._order: Deque[str] = collections.deque()  # names of the instances with waiting frames, oldest frame first
         self._due_ns: Dict[str, int] = {}
-        self._ending = False
-        self._beside = ""  # the last error that did not concern the connection
-        self._connected = 0.0  # time.monotonic() of the connection; 0: this attempt has not connected
 
     # -- called by the instances' threads --
     def put(self, work: Work) -> None:
@@ -122,32 +215,20 @@ class Runner(threading.Thread):
             self._internal("images: " + described(e))
             return NO_IMAGES
 
-    def _internal(self, why: str) -> None:
-        """Counts an error that leaves the connection open. Logs it unless it repeats the last one."""
-        with self._ready:
-            self.state = self.state._replace(internal=self.state.internal + 1)
-            again, self._beside = why == self._beside, why
-        if not again:
-            self._say("sink %s: %s" % (self.sink.name, why))
-
-    def stop(self) -> None:
-        """Ends the thread after the frame that is being sent."""
-        with self._ready:
-            self._ending = True
-            self._ready.notify()
-
     # -- the thread --
-    def _go(self, name: str, why: str = "", failed: bool = False, internal: bool = False) -> None:
-        with self._ready:
-            s = self.state
-            self.state = State(name, why, time.monotonic(), s.failures + failed, s.internal + internal)
-            if name != "connected":
-                for instance, waiting in self._work.items():
-                    self.counts[instance].dropped_closed += len(waiting)
-                    waiting.clear()
-                self._order.clear()
+    def connect(self) -> None:
+        self.sink.open()
 
-    def _serve(self) -> None:
+    def disconnect(self) -> None:
+        self.sink.close()
+
+    def forget(self) -> None:
+        for instance, waiting in self._work.items():
+            self.counts[instance].dropped_closed += len(waiting)
+            waiting.clear()
+        self._order.clear()
+
+    def serve(self) -> None:
         """Sends frames and reports until stop() is called."""
         while True:
             with self._ready:
@@ -176,48 +257,3 @@ class Runner(threading.Thread):
         counts.sent += 1
         counts.bytes += size
         counts.latencies.append((now, now - work.frame.captured_ns))
-
-    def _attempt(self) -> bool:
-        """Opens a connection and serves it to its end; False: it failed."""
-        self._go("connecting")
-        why, internal, self._connected = "", False, 0.0
-        try:
-            self.sink.open()
-            self._connected = time.monotonic()
-            self._go("connected")
-            self._say("sink %s: connected" % self.sink.name)
-            self._serve()
-        except SinkError as e:
-            why = sentence(e)
-        except ENDS:
-            raise
-        except BaseException as e:  # an error or a panic of a package, or our own; the other sinks continue
-            why, internal = described(e), True
-        finally:
-            self._close(why, internal)
-        return not why
-
-    def _close(self, why: str, internal: bool) -> None:
-        self._go("waiting" if why else "ended", why, failed=bool(why), internal=internal)
-        try:
-            self.sink.close()
-        except ENDS:
-            raise
-        except BaseException as e:
-            self._say("sink %s: %s: %s while it was closed" % (self.sink.name, type(e).__name__, sentence(e)))
-
-    def run(self) -> None:
-        wait, said = BACKOFF_LEAST_S, ""
-        while True:
-            if self._attempt():
-                return
-            if self._connected and time.monotonic() - self._connected > SETTLED_S:
-                wait, said = BACKOFF_LEAST_S, ""
-            if self.state.why != said:  # a repeated error is only counted
-                said = self.state.why
-                self._say("sink %s: %s; tried again, after %g s and ever longer, %g s at most" % (
-                    self.sink.name, said, wait, BACKOFF_MOST_S))
-            with self._ready:
-                if self._ready.wait_for(lambda: self._ending, wait):
-                    return
-            wait = min(BACKOFF_MOST_S, 2 * wait)

@@ -18,8 +18,8 @@ DISTROS = ("humble", "jazzy", "kilted")
 LOOK_S = 0.1  # shortest time between two checks of the subscriptions, s
 
 OPTIONS: Sequence[Option] = [
-    Option("domain", "integer", 0, "ROS_DOMAIN_ID of the nodes that subscribe", 0, 232),
-    Option("distro", "choice", "jazzy", "release of ROS 2 of the nodes that subscribe", choices=DISTROS),
+    Option("domain", "integer", 0, "ROS_DOMAIN_ID of the nodes", 0, 232),
+    Option("distro", "choice", "jazzy", "release of ROS 2 of the nodes", choices=DISTROS),
     Option("node", "text", "stixel_bridge", "node name of the bridge: letters, digits and _"),
     Option("namespace", "text", "", "namespace of the node and of all topics except those at the root, such as "
            "/robot1"),
@@ -46,6 +46,16 @@ def hash_of(kind: str, distro: str) -> str:
     return topics.HUMBLE_HASH if distro == "humble" else topics.type_hash(kind)
 
 
+def check_node(options: Mapping[str, Any]) -> None:
+    """Checks node and namespace. Raises Fail."""
+    if not _NODE.fullmatch(options["node"]):
+        raise Fail(CONFIG, "node = '%s' is no name of a node: letters, digits and _, no digit in front" %
+                   options["node"])
+    if not _NAMESPACE.fullmatch(options["namespace"]):
+        raise Fail(CONFIG, "namespace = '%s' is none: /NAME or /NAME/NAME, each of letters, digits and _" %
+                   options["namespace"])
+
+
 class RosSink(Sink):
     """Base class of the sinks of ROS 2. A derived class adds the transport: connect(), look(), publish(), close()."""
 
@@ -54,12 +64,7 @@ class RosSink(Sink):
     def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
         super().__init__(name, options, host, instances)
         topics.check(options, instances)
-        if not _NODE.fullmatch(options["node"]):
-            raise Fail(CONFIG, "node = '%s' is no name of a node: letters, digits and _, no digit in front" %
-                       options["node"])
-        if not _NAMESPACE.fullmatch(options["namespace"]):
-            raise Fail(CONFIG, "namespace = '%s' is none: /NAME or /NAME/NAME, each of letters, digits and _" %
-                       options["namespace"])
+        check_node(options)
         self._wanted: Dict[str, FrozenSet[str]] = {}  # wanted topics by instance; replaced as a whole
         self._looked = 0.0
         self._failed = 0  # messages that could not be made

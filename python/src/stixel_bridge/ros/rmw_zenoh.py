@@ -32,7 +32,7 @@ class Seen(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A node of one session. Its methods make the tokens of the node and its publishers."""
+    """A node of one session. Its methods make the tokens of the node, its publishers and its subscriptions."""
 
     domain: int
     session: str  #: id of the session as zenoh prints it
@@ -45,8 +45,15 @@ class Node(NamedTuple):
             self.namespace or "/"), self.name])
 
     def publisher(self, entity: int, name: str, topic: Topic, type_hash: str) -> str:
-        """Makes the token of a publisher of topic under this name; entity: number of the publisher, from 1 on."""
-        return "/".join([self.token(PUBLISHER, entity), _mangled(name), dds_type(topic.type), type_hash, qos(topic)])
+        """Makes the token of a publisher of topic under this name; entity: number among the session's, from 1 on."""
+        return self._of(PUBLISHER, entity, name, topic, type_hash)
+
+    def subscription(self, entity: int, name: str, topic: Topic, type_hash: str) -> str:
+        """Makes the token of a subscription, with the arguments of publisher()."""
+        return self._of(SUBSCRIPTION, entity, name, topic, type_hash)
+
+    def _of(self, kind: str, entity: int, name: str, topic: Topic, type_hash: str) -> str:
+        return "/".join([self.token(kind, entity), _mangled(name), dds_type(topic.type), type_hash, qos(topic)])
 
 
 def _mangled(name: str) -> str:

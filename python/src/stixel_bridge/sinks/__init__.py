@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from typing import Type
+from typing import Sequence, Type
 
 from ..fail import UNAVAILABLE, Fail
 from ..sink import Sink
@@ -30,8 +30,12 @@ def load(kind: str) -> Type[Sink]:
 
 def check(kind: str) -> None:
     """Raises Fail, which says what to install, if a package of this kind is missing."""
-    maker = load(kind)
-    missing = [name for name in maker.PACKAGES if importlib.util.find_spec(name) is None]
+    need("sinks of kind " + kind, load(kind).PACKAGES)
+
+
+def need(what: str, packages: Sequence[str]) -> None:
+    """Raises Fail, which says what to install, if a package that something needs is missing."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
-        raise Fail(UNAVAILABLE, "sinks of kind %s need %s, which cannot be imported: pip install %s" % (
-            kind, " and ".join(missing), " ".join(PYPI.get(name, name) for name in maker.PACKAGES)))
+        raise Fail(UNAVAILABLE, "%s need %s, which cannot be imported: pip install %s" % (
+            what, " and ".join(missing), " ".join(PYPI.get(name, name) for name in packages)))

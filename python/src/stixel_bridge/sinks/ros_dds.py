@@ -4,41 +4,16 @@ SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
-import ipaddress
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Set, Tuple
-from xml.sax.saxutils import quoteattr
 
 from ..fail import SinkError, sentence
-from ..options import Option
-from ..ros import graph, topics
+from ..ros import domain, graph, topics
 from ..sink import Instance
-from .dds_raw import Fields, Types, Writer
+from ..ros.dds_raw import Fields, Types, Writer
 
-LOOPBACK = "127.0.0.1"
-INDEX_MOST = 32  # participants of a machine that unicast discovery finds; value of rmw_cyclonedds
 BLOCK_NS = 20_000_000  # longest time that a write waits for slow readers
 GRAPH = "rmw_dds_common/msg/ParticipantEntitiesInfo"
 GRAPH_TOPIC = topics.Topic("ros_discovery_info", GRAPH, True, True, 1)
-_MULTICAST = {"yes": "true", "discovery": "spdp", "no": "false"}
-
-
-def configuration(options: Mapping[str, Any]) -> str:
-    """Returns the configuration of Cyclone DDS, as XML."""
-    interface = options["interface"]
-    peers = list(options["peers"])
-    if interface in ("lo", "localhost", LOOPBACK):
-        interface = LOOPBACK
-        peers.append(LOOPBACK)  # versions before 11 do not use lo for multicast
-    try:
-        where = "address=" + quoteattr(str(ipaddress.ip_address(interface)))
-    except ValueError:
-        where = 'autodetermine="true"' if interface == "auto" else "name=" + quoteattr(interface)
-    return (
-        "<CycloneDDS><Domain Id=\"%d\"><General><Interfaces><NetworkInterface %s/></Interfaces>"
-        "<AllowMulticast>%s</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>"
-        "<MaxAutoParticipantIndex>%d</MaxAutoParticipantIndex><Peers>%s</Peers></Discovery></Domain></CycloneDDS>" % (
-            options["domain"], where, _MULTICAST[options["multicast"]], INDEX_MOST,
-            "".join("<Peer address=%s/>" % quoteattr(peer) for peer in peers)))
 
 
 class Sink(graph.RosSink):
@@ -46,14 +21,7 @@ class Sink(graph.RosSink):
 
     OPTIONS = [
         *graph.OPTIONS,
-        Option("interface", "text", "lo", "network interface, by name or address; lo: only this machine; auto: "
-               "Cyclone DDS chooses"),
-        Option("peers", "list", [], "machines that discovery also asks by unicast, because multicast does not reach "
-               "them"),
-        Option("multicast", "choice", "yes", "yes: discovery by multicast, data by unicast; no: discovery finds only "
-               "peers", choices=tuple(_MULTICAST)),
-        Option("configuration", "file", None, "configuration file of Cyclone DDS (XML), instead of interface, peers "
-               "and multicast"),
+        *domain.OPTIONS,
         *topics.OPTIONS,
     ]
     PACKAGES = ("cyclonedds", "rosbags")
@@ -73,19 +41,13 @@ class Sink(graph.RosSink):
         return "domain %d of DDS" % self.options["domain"]
 
     def connect(self) -> None:
-        from cyclonedds.core import DDSException, Policy, Qos
-        from cyclonedds.domain import Domain, DomainParticipant
-        options, path = self.options, self.options["configuration"]
-        try:
-            self._domain = Domain(options["domain"], "file://" + path if path else configuration(options))
-            self._participant = DomainParticipant(options["domain"], Qos(Policy.Userdata(b"enclave=/;")))
-        except (DDSException, UnicodeError) as e:
-            raise SinkError("domain %d of DDS on %s cannot be opened: no such interface, or another sink has the "
-                            "domain (%s)" % (options["domain"], path or options["interface"], sentence(e))) from None
+        from cyclonedds.core import DDSException, Policy
+        self._domain = domain.Participant(self.options, True, Policy.Userdata(b"enclave=/;"))
+        self._participant = self._domain.entity
         try:
             self._declare()
         except DDSException as e:
-            raise SinkError("domain %d of DDS: %s" % (options["domain"], sentence(e))) from None
+            raise SinkError("domain %d of DDS: %s" % (self.options["domain"], sentence(e))) from None
 
     def _fields(self, kind: str) -> Fields:
         return _graph_fields(kind, self.options["distro"]) if kind.startswith("rmw_dds_common/") else \
@@ -134,7 +96,10 @@ class Sink(graph.RosSink):
     def close(self) -> None:
         self.forget()
         self._figures = {}
-        self._writers, self._graph, self._participant, self._domain = {}, None, None, None
+        self._writers, self._graph, self._participant = {}, None, None
+        if self._domain is not None:
+            self._domain.close()
+        self._domain = None
 
 
 def _qos(topic: topics.Topic, distro: str) -> Any:

@@ -4,22 +4,15 @@ SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
-import json
-import threading
 import time
 from typing import Any, Dict, List, Mapping, Sequence, Set, Tuple
 
-from stixel import NotRunning, StixelError
-from stixel import _zenoh_session as session
+from stixel._zenoh_session import package, sentence
 
-from ..fail import CONFIG, Fail, SinkError
-from ..options import Option, together
-from ..ros import graph, rmw_zenoh, topics
+from ..fail import SinkError
+from ..ros import graph, rmw_zenoh, session, topics
 from ..sink import Instance
 
-ROUTER = ["tcp/localhost:7447"]  # address of rmw_zenohd
-LOCAL = ["tcp/localhost:0"]
-CONNECT_MS = 5000
 HEARTBEAT_S = 0.5  # heartbeat of the cache for late subscribers; value of rmw_zenoh
 
 
@@ -45,18 +38,7 @@ class Sink(graph.RosSink):
 
     OPTIONS = [
         *graph.OPTIONS,
-        Option("mode", "choice", "peer", "peer: nodes of this machine connect directly; client: all data goes through "
-               "the router", choices=("peer", "client")),
-        Option("connect", "list", None, "endpoints of routers or peers; default: tcp/localhost:7447, the router of "
-               "this machine"),
-        Option("listen", "list", None, "endpoints for peers; default: tcp/localhost:0, any port of loopback"),
-        Option("user", "text", None, "user name for its connections"),
-        Option("password_file", "file", None, "file with the password of user; only its owner may read it"),
-        Option("tls_ca", "file", None, "certificates of the authorities that sign the peers' certificates, PEM"),
-        Option("tls_certificate", "file", None, "certificate of the bridge for its connections, PEM"),
-        Option("tls_key", "file", None, "private key of tls_certificate, PEM"),
-        Option("configuration", "file", None, "configuration file of zenoh (JSON5) for everything else, as the nodes "
-               "have; the keys above override it"),
+        *session.OPTIONS,
         *topics.OPTIONS,
     ]
     PACKAGES = ("zenoh", "rosbags", "xxhash")
@@ -64,57 +46,19 @@ class Sink(graph.RosSink):
 
     def __init__(self, name: str, options: Mapping[str, Any], host: str, instances: Sequence[Instance]) -> None:
         super().__init__(name, options, host, instances)
-        if options["mode"] == "client" and options["listen"]:
-            raise Fail(CONFIG, "listen: a client does not listen (mode = peer does)")
-        together(options, ("user", "password_file"), ("tls_certificate", "tls_key"))
-        self._session: Any = None
-        self._leads = False  # there is an endpoint to connect to
+        self._session = session.RosSession(options)
         self._kept: List[Any] = []  # tokens and subscriptions, which end when these objects are deleted
         self._publishers: Dict[str, _Publisher] = {}
         self._for_all: Dict[str, Any] = {}  # zenoh publishers that also serve subscribers without a token
-        self._lock = threading.Lock()
-        self._tokens: Dict[str, rmw_zenoh.Seen] = {}  # tokens of subscriptions; zenoh's threads write them
+        self._tokens = session.Tokens()  # of subscriptions
         self._keys: Dict[str, Tuple[str, str]] = {}  # type and hash, by an offer's name
         self._figures: Dict[str, float] = {}
 
-    def _values(self) -> Dict[str, Any]:
-        """Returns the options by zenoh's own keys, and rmw_zenoh's defaults if there is no configuration file."""
-        o, tls = self.options, "transport/link/tls/"
-        bare = not o["configuration"]
-        values: Dict[str, Any] = {
-            "mode": o["mode"], "timestamping/enabled": True,
-            "connect/endpoints": ROUTER if bare and o["connect"] is None else o["connect"],
-            "connect/timeout_ms": CONNECT_MS, "connect/exit_on_failure": True,
-            "listen/endpoints": LOCAL if bare and o["listen"] is None and o["mode"] == "peer" else o["listen"],
-            "transport/auth/usrpwd/user": o["user"], tls + "root_ca_certificate": o["tls_ca"],
-            tls + "connect_certificate": o["tls_certificate"], tls + "connect_private_key": o["tls_key"],
-            tls + "enable_mtls": True if o["tls_certificate"] else None,
-        }
-        if o["password_file"]:
-            values["transport/auth/usrpwd/password"] = session.secret(o["password_file"])
-        if o["tls_key"]:
-            session.secret(o["tls_key"])  # checks only that other users cannot read it
-        return {key: value for key, value in values.items() if value is not None}
-
     def connect(self) -> None:
-        try:
-            config = session.configuration(self._values(), self.options["configuration"])
-            self._leads = bool(json.loads(config.get_json("connect/endpoints")))
-            self._session = session.opened(config)
-            self._declare()
-        except NotRunning as e:
-            raise SinkError("%s: is the router there (ros2 run rmw_zenoh_cpp rmw_zenohd)?" % e) from None
-        except (StixelError, ValueError) as e:
-            raise SinkError(str(e)) from None
-        except session.package().ZError as e:
-            raise SinkError(session.sentence(e)) from None
-
-    def _neighbours(self) -> int:
-        info = self._session.info
-        return len(info.routers_zid()) + len(info.peers_zid())
+        self._session.open(self._declare)
 
     def _declare(self) -> None:
-        opened, options = self._session, self.options
+        opened, options = self._session.zenoh, self.options
         node = rmw_zenoh.Node(options["domain"], str(opened.info.zid()), options["namespace"], options["node"])
         liveliness = opened.liveliness()
         self._kept.append(liveliness.declare_token(node.token()))
@@ -128,25 +72,11 @@ class Sink(graph.RosSink):
             if offer.topic.name not in topics.DEMAND and not offer.topic.transient_local:
                 self._for_all[offer.name] = made
             self._kept += [made, liveliness.declare_token(token)]
-        everyone = "%s/%d/*/*/*/%s/**" % (rmw_zenoh.SPACE, node.domain, rmw_zenoh.SUBSCRIPTION)
-        self._kept.append(liveliness.declare_subscriber(everyone, self._heard, history=True))
-
-    def _heard(self, sample: Any) -> None:
-        """Handles a token that comes or goes. A thread of zenoh calls it."""
-        token = str(sample.key_expr)
-        seen = rmw_zenoh.of_token(token)
-        with self._lock:
-            if sample.kind == session.package().SampleKind.DELETE:
-                self._tokens.pop(token, None)
-            elif seen is not None:
-                self._tokens[token] = seen
+        self._kept.append(self._tokens.watch(liveliness, node.domain, rmw_zenoh.SUBSCRIPTION))
 
     def look(self) -> Set[str]:
-        neighbours = self._neighbours()
-        if self._leads and not neighbours:
-            raise SinkError("the connection to the last router or peer is lost")
-        with self._lock:
-            tokens = [seen for seen in self._tokens.values() if seen.name in self._keys]
+        neighbours = self._session.neighbours()
+        tokens = [seen for seen in self._tokens.seen() if seen.name in self._keys]
         ours = [seen for seen in tokens if self._keys[seen.name] == (seen.type, seen.hash)]
         self._figures = {"neighbours": neighbours, "subscriptions": len(ours),
                          "subscriptions_of_other_types": len(tokens) - len(ours)}
@@ -156,8 +86,8 @@ class Sink(graph.RosSink):
     def publish(self, name: str, cdr: bytes) -> int:
         try:
             self._publishers[name].put(cdr)
-        except session.package().ZError as e:
-            raise SinkError("a message of %s was not taken: %s" % (name, session.sentence(e))) from None
+        except package().ZError as e:
+            raise SinkError("a message of %s was not taken: %s" % (name, sentence(e))) from None
         return len(cdr)
 
     def figures(self) -> Dict[str, float]:
@@ -165,15 +95,9 @@ class Sink(graph.RosSink):
 
     def close(self) -> None:
         self.forget()
-        opened, self._session = self._session, None
         self._kept, self._publishers, self._for_all, self._keys, self._figures = [], {}, {}, {}, {}
-        if opened is not None:
-            try:
-                opened.close()
-            except session.package().ZError:
-                pass  # the session was lost before
-        with self._lock:
-            self._tokens.clear()
+        self._session.close()
+        self._tokens.clear()
 
 
 def _publisher(opened: Any, key: str, topic: topics.Topic) -> Any:

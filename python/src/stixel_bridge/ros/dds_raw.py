@@ -1,4 +1,4 @@
-"""Writers of Cyclone DDS that take serialised messages, of a type that readers know by its name alone.
+"""Writers and readers of Cyclone DDS for serialised messages, of a type that is known by its name alone.
 
 Each RMW describes the same ROS type in another way (members with or without "_" at the end, or not at all). Readers
 with another description do not match. Without a description, a reader matches by the type's name, and the readers of
@@ -10,12 +10,13 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Callable, Dict, Sequence, Tuple
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
 Fields = Sequence[Tuple[str, Any]]  # fields of a message: (name, node) in the form of rosbags
 
 _XTYPES_METADATA = 1 << 6  # flag of a descriptor: type_information and type_mapping are set
 _LOCAL_DOMAIN = 1  # scope of a search
+_ANY_STATE = 0x7F  # of samples that a reader takes
 _DATA = 2  # kind of serialised data: a whole sample
 
 
@@ -31,6 +32,15 @@ class _Descriptor(ctypes.Structure):
         ("key_count", ctypes.c_uint32), ("type_name", ctypes.c_char_p), ("keys", ctypes.c_void_p),
         ("op_count", ctypes.c_uint32), ("ops", ctypes.c_void_p), ("meta", ctypes.c_char_p),
         ("type_information", _Meta), ("type_mapping", _Meta), ("representations", ctypes.c_uint32),
+    ]
+
+
+class _Info(ctypes.Structure):
+    """Mirrors dds_sample_info_t."""
+
+    _fields_ = [
+        ("states", ctypes.c_uint32 * 3), ("valid_data", ctypes.c_bool), ("source_timestamp", ctypes.c_int64),
+        ("handles", ctypes.c_uint64 * 2), ("counts", ctypes.c_uint32 * 5),
     ]
 
 
@@ -54,6 +64,14 @@ def _library() -> Any:
         pointer, ctypes.c_int, ctypes.c_size_t, ctypes.POINTER(_Part), ctypes.c_size_t]
     lib.ddsi_serdata_from_ser_iov.restype = pointer
     lib.dds_writecdr.argtypes = [entity, pointer]
+    lib.dds_takecdr.argtypes = [entity, ctypes.POINTER(pointer), ctypes.c_uint32, ctypes.POINTER(_Info),
+                                ctypes.c_uint32]
+    lib.ddsi_serdata_size.argtypes = [pointer]
+    lib.ddsi_serdata_size.restype = ctypes.c_uint32
+    lib.ddsi_serdata_to_ser.argtypes = [pointer, ctypes.c_size_t, ctypes.c_size_t, pointer]
+    lib.ddsi_serdata_to_ser.restype = None
+    lib.ddsi_serdata_unref.argtypes = [pointer]
+    lib.ddsi_serdata_unref.restype = None
     return lib
 
 
@@ -68,7 +86,7 @@ def struct(name: str, fields_of: Callable[[str], Fields], made: Dict[str, Any]) 
     """Returns the IdlStruct of a message type, and makes those within it. made: existing ones, by name."""
     from cyclonedds.idl import make_idl_struct
 
-    from ..ros.graph import dds_type
+    from .graph import dds_type
     if name not in made:
         fields = {field: _type(node, fields_of, made) for field, node in fields_of(name)}
         full = dds_type(name)
@@ -161,3 +179,34 @@ class Writer:
     def refused(self) -> int:
         """Returns how often readers of this writer have asked for a stronger QoS than offered, such as reliable."""
         return int(self.writer.get_offered_incompatible_qos_status().total_count)
+
+
+class Reader:
+    """Reads messages of one topic."""
+
+    def __init__(self, participant: Any, topic: Any, qos: Any) -> None:
+        from cyclonedds.sub import DataReader
+        self.reader = DataReader(participant, topic, qos)
+        self._library = _library()
+
+    def take(self) -> Optional[bytes]:
+        """Returns the oldest message that has come, which begins with the four bytes of encapsulation; None: there is
+        none. Raises DDSException.
+        """
+        info, sample = _Info(), ctypes.c_void_p()
+        while _checked(self._library.dds_takecdr(
+                self.reader._ref, ctypes.byref(sample), 1, ctypes.byref(info), _ANY_STATE), "reading"):
+            try:
+                if info.valid_data:  # otherwise it says only that a writer is gone
+                    size = self._library.ddsi_serdata_size(sample)
+                    data = bytearray(size)
+                    self._library.ddsi_serdata_to_ser(sample, 0, size, (ctypes.c_char * size).from_buffer(data))
+                    return data
+            finally:
+                self._library.ddsi_serdata_unref(sample)
+                sample.value = None
+        return None
+
+    def writers(self) -> int:
+        """Returns the present number of writers."""
+        return int(self.reader.get_subscription_matched_status().current_count)
