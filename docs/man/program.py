@@ -15,15 +15,32 @@ FIXED = {"help": "Prints help%s, and exits.", "version": "Prints the version, an
                       "section, and exits."}
 
 
+def options_of(parser, command):
+    found = []
+    for action in parser._actions:
+        if action.option_strings:
+            name = action.option_strings[-1].lstrip("-")
+            letters = "".join(o[1:] for o in action.option_strings if not o.startswith("--"))
+            found.append({"name": name, "letter": letters, "argument": action.metavar or "", "many": False,
+                          "commands": [] if name in FIXED else [command], "help": action.help})
+    return found
+
+
 def table_of(module):
-    """Returns the table of a Python program, in the format of C programs."""
+    """Returns the table of a Python program, in the format of C programs. A program with commands also runs without
+    one: such a table has "alone"."""
     parser = module.parser("")
-    options = [{"name": action.option_strings[-1].lstrip("-"), "letter": "".join(
-        o[1:] for o in action.option_strings if not o.startswith("--")), "argument": action.metavar or "",
-        "many": False, "commands": [], "help": action.help} for action in parser._actions]
+    options = options_of(parser, "")
     options.sort(key=lambda o: o["name"] in FIXED)
-    return {"program": parser.prog, "options": options, "commands": [], "own": {"name": "", "operands": ""},
-            "exits": module.EXITS}
+    commands = []
+    for action in parser._actions:
+        for helped in getattr(action, "_choices_actions", []):
+            below = action.choices[helped.dest]
+            commands.append({"name": helped.dest, "help": below.description, "more": "", "operands": " ".join(
+                a.metavar for a in below._actions if not a.option_strings)})
+            options += [o for o in options_of(below, helped.dest) if o["name"] not in FIXED]
+    return {"program": parser.prog, "options": options, "commands": commands, "own": {"name": "", "operands": ""},
+            "alone": True, "exits": module.EXITS}
 
 
 def escaped(text):
@@ -59,7 +76,11 @@ def synopsis_of(table, command):
 
 def synopsis(table):
     own = "\\[*-i* _NAME_\\] _COMMAND_ \\[_OPTIONS_\\] \\[_OPERANDS_\\]"
-    yield "*%s* %s" % (escaped(table["program"]), own if table["commands"] else synopsis_of(table, table["own"]))
+    if table["commands"] and "alone" not in table:
+        yield "*%s* %s" % (escaped(table["program"]), own)
+        return
+    yield "++\n".join("*%s* %s" % (escaped(table["program"]), synopsis_of(table, command))
+                      for command in [table["own"], *table["commands"]])
 
 
 def commands(table):
@@ -71,7 +92,7 @@ def commands(table):
 
 def options(table):
     for o in table["options"]:
-        names = ["*%s*" % escaped(name) for name in o["commands"]]
+        names = ["*%s*" % escaped(name) for name in o["commands"] if name]
         whose = "Of %s: " % " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else ""
         text = FIXED[o["name"]] if o["name"] in FIXED else sentence(o["help"])
         if o["name"] == "help":

@@ -1,5 +1,6 @@
 # A DDS reader that is independent of the bridge: ordinary IdlStructs, with the members of the ROS messages under their
-# names in the DDS IDL of ROS, which end with "_". Commands and events as in zenoh_node.py.
+# names in the DDS IDL of ROS, which end with "_". It also writes images and calibrations. Commands
+# and events as in zenoh_node.py.
 #   dds_node.py DOMAIN
 # SPDX-License-Identifier: Apache-2.0
 import base64
@@ -14,6 +15,7 @@ from cyclonedds.builtin import BuiltinDataReader, BuiltinTopicDcpsParticipant, B
 from cyclonedds.core import Policy, Qos
 from cyclonedds.domain import Domain, DomainParticipant
 from cyclonedds.idl import IdlStruct, types
+from cyclonedds.pub import DataWriter
 from cyclonedds.sub import DataReader
 from cyclonedds.topic import Topic
 
@@ -53,6 +55,37 @@ class Image(IdlStruct, typename="sensor_msgs.msg.dds_.Image_"):
     is_bigendian: types.uint8
     step: types.uint32
     data: types.sequence[types.uint8]
+
+
+@dataclasses.dataclass
+class CompressedImage(IdlStruct, typename="sensor_msgs.msg.dds_.CompressedImage_"):
+    header_: Header
+    format_: str
+    data_: types.sequence[types.uint8]
+
+
+@dataclasses.dataclass
+class RegionOfInterest(IdlStruct, typename="sensor_msgs.msg.dds_.RegionOfInterest_"):
+    x_offset_: types.uint32
+    y_offset_: types.uint32
+    height_: types.uint32
+    width_: types.uint32
+    do_rectify_: bool
+
+
+@dataclasses.dataclass
+class CameraInfo(IdlStruct, typename="sensor_msgs.msg.dds_.CameraInfo_"):
+    header_: Header
+    height_: types.uint32
+    width_: types.uint32
+    distortion_model_: str
+    d_: types.sequence[types.float64]
+    k_: types.array[types.float64, 9]
+    r_: types.array[types.float64, 9]
+    p_: types.array[types.float64, 12]
+    binning_x_: types.uint32
+    binning_y_: types.uint32
+    roi_: RegionOfInterest
 
 
 @dataclasses.dataclass
@@ -107,7 +140,8 @@ class ParticipantEntitiesInfo(IdlStruct, typename="rmw_dds_common.msg.dds_.Parti
     node_entities_info_seq_: types.sequence[NodeEntitiesInfo]
 
 
-TYPES = {"LaserScan": LaserScan, "Image": Image, "TFMessage": TFMessage, "Graph": ParticipantEntitiesInfo}
+TYPES = {"LaserScan": LaserScan, "Image": Image, "CompressedImage": CompressedImage, "CameraInfo": CameraInfo,
+         "TFMessage": TFMessage, "Graph": ParticipantEntitiesInfo}
 
 
 def say(**what):
@@ -134,11 +168,23 @@ class Node:
         self.publications = BuiltinDataReader(self.participant, BuiltinTopicDcpsPublication)
         self.participants = BuiltinDataReader(self.participant, BuiltinTopicDcpsParticipant)
         self.readers = {}
+        self.writers = {}
+
+    def publish(self, topic, command):
+        kind = TYPES[command["type"]]
+        if topic not in self.writers:
+            self.writers[topic] = DataWriter(self.participant, Topic(self.participant, topic, kind), Qos(
+                Policy.Reliability.BestEffort, Policy.History.KeepLast(5),
+                Policy.DataRepresentation(use_cdrv0_representation=True)))
+        self.writers[topic].write(kind.deserialize(base64.b64decode(command["cdr"])))
 
     def obey(self, command):
         topic = command["topic"]
         if command["do"] == "unsubscribe":
             del self.readers[topic]
+            return
+        if command["do"] == "publish":
+            self.publish(topic, command)
             return
         qos = Qos(
             Policy.Reliability.Reliable(10**8) if command.get("reliable") else Policy.Reliability.BestEffort,

@@ -78,6 +78,17 @@ def on_message(sample):
         **attachment(bytes(sample.attachment)))
 
 
+def publish(session, domain, kept, command, count):
+    """Publishes a message, with the token of a publisher since the first one."""
+    name = command["topic"]
+    if name not in kept:
+        kept[name] = [
+            session.declare_publisher("%s/%s/%s/%s" % (domain, name[1:], command["type"], command["hash"])),
+            session.liveliness().declare_token("@ros2_lv/%s/%s/0/%d/MP/%%/%%/reader/%s/%s/%s/::,5:,:,:,," % (
+                domain, session.info.zid(), count, name.replace("/", "%"), command["type"], command["hash"]))]
+    kept[name][0].put(base64.b64decode(command["cdr"]), attachment=bytes(16) + b"\x10" + bytes(16))
+
+
 def node(endpoint, domain):
     with zenoh.open(config("peer", endpoint)) as session:
         live = session.liveliness()
@@ -91,6 +102,9 @@ def node(endpoint, domain):
             if command["do"] == "unsubscribe":
                 for thing in kept.pop(name):
                     thing.undeclare()
+                continue
+            if command["do"] == "publish":
+                publish(session, domain, kept, command, count)
                 continue
             key = "%s/%s/%s/%s" % (domain, name[1:], command["type"], command["hash"])
             if command.get("late"):  # transient local

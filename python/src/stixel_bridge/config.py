@@ -11,9 +11,10 @@ import difflib
 import socket
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
-from . import sinks
+from . import pairs, sinks
 from .fail import CONFIG, Fail
 from .options import NAME, Option, find, parse
+from .pairs.topics import LIVE, Input
 from .sink import Sink
 
 LINE_MOST = 1024
@@ -53,6 +54,8 @@ COMMON = [
     Option("rate_hz", "number", 0.0, "largest number of frames per second and instance; 0: all frames",
            0, 1000, unit="Hz"),
 ]
+PAIRS = [Option("kind", "choice", None, "kind of the input", choices=tuple(pairs.KINDS)), *LIVE]
+_HEADS = ("bridge", "instance NAME", "rig NAME", "sink NAME", "pairs NAME")
 
 
 class SinkConfig(NamedTuple):
@@ -62,11 +65,19 @@ class SinkConfig(NamedTuple):
     options: Mapping[str, Any]  #: options of COMMON and of the sink's kind
 
 
+class PairsConfig(NamedTuple):
+    name: str
+    where: str  #: "FILE:LINE" of the section
+    maker: Type[Input]
+    options: Mapping[str, Any]  #: options of PAIRS and of the input's kind
+
+
 class Config(NamedTuple):
     bridge: Mapping[str, Any]
     instances: Mapping[str, Mapping[str, Any]]  #: by name, in the file's order
     rigs: Mapping[str, Mapping[str, Any]]
     sinks: Sequence[SinkConfig]
+    pairs: Sequence[PairsConfig] = ()
 
 
 class _Section:
@@ -99,13 +110,13 @@ def _section(file: _File, number: int, line: str, earlier: List[_Section]) -> Op
     head, closed, behind = line[1:].partition("]")
     behind = behind.strip()
     if not closed or (behind and behind[0] not in "#;"):
-        file.fault(number, "'%s' is not a section: [bridge], [instance NAME], [rig NAME] or [sink NAME]" % line[:80])
+        file.fault(number, "'%s' is not a section: %s or [%s]" % (
+            line[:80], ", ".join("[%s]" % head for head in _HEADS[:-1]), _HEADS[-1]))
         return None
     words = head.split()
     kind, name = (words + [""])[0] if words else "", " ".join(words[1:])
-    if kind not in ("bridge", "instance", "rig", "sink"):
-        file.fault(number, "section '%s' is not known%s" % (head[:80], _guess(kind, (
-            "bridge", "instance NAME", "rig NAME", "sink NAME"))))
+    if kind not in [known.split()[0] for known in _HEADS]:
+        file.fault(number, "section '%s' is not known%s" % (head[:80], _guess(kind, _HEADS)))
         return None
     if kind == "bridge" and name:
         file.fault(number, "[bridge] has no name here: say name = %s below it" % name[:80])
@@ -173,32 +184,39 @@ def _check_instances(file: _File, section: _Section, wanted: Sequence[str], know
                 name[:80], _guess(name, list(known))))
 
 
-def _check_unknown(file: _File, section: _Section, instances: Sequence[str]) -> None:
-    """Checks a sink of an unknown kind: by the keys of the most similar kind, else by the keys that all kinds have."""
-    meant = difflib.get_close_matches(section.keys["kind"][1], list(sinks.KINDS), 1)
-    options = [COMMON[0]._replace(kind="text"), *COMMON[1:], *(sinks.load(meant[0]).OPTIONS if meant else [])]
+def _check_unknown(file: _File, section: _Section, common: Sequence[Option], kinds: Any,
+                   instances: Optional[Sequence[str]]) -> None:
+    """Checks a section of an unknown kind: by the keys of the most similar kind, else by those that all kinds have."""
+    meant = difflib.get_close_matches(section.keys["kind"][1], list(kinds.KINDS), 1)
+    options = [common[0]._replace(kind="text"), *common[1:], *(kinds.load(meant[0]).OPTIONS if meant else [])]
     known = _Section(section.kind, section.name, section.line)
     known.keys = {key: value for key, value in section.keys.items() if meant or find(options, key)}
-    _check_instances(file, known, _values(file, known, options)["instances"], instances)
+    values = _values(file, known, options)
+    if instances is not None:
+        _check_instances(file, known, values["instances"], instances)
 
 
-def _sink(file: _File, section: _Section, instances: Sequence[str]) -> Optional[SinkConfig]:
+def _of_kind(file: _File, section: _Section, common: Sequence[Option], kinds: Any,
+             instances: Optional[Sequence[str]] = None) -> Optional[Tuple[str, Any, Dict[str, Any]]]:
+    """Reads a section that has a kind: returns its place, its class and its values. kinds: module sinks or pairs."""
     if "kind" not in section.keys:
-        file.fault(section.line, "[sink %s] has no kind: one of %s" % (section.name, ", ".join(sinks.KINDS)))
+        file.fault(section.line, "[%s %s] has no kind: one of %s" % (
+            section.kind, section.name, ", ".join(kinds.KINDS)))
         return None
     line, kind = section.keys["kind"]
-    if kind not in sinks.KINDS:
-        file.fault(line, "kind: '%s' is not known%s" % (kind[:80], _guess(kind, list(sinks.KINDS))))
-        _check_unknown(file, section, instances)
+    if kind not in kinds.KINDS:
+        file.fault(line, "kind: '%s' is not known%s" % (kind[:80], _guess(kind, list(kinds.KINDS))))
+        _check_unknown(file, section, common, kinds, instances)
         return None
     try:
-        sinks.check(kind)
+        kinds.check(kind)
     except Fail as e:
         raise Fail(e.code, "%s:%d: %s" % (file.path, line, e)) from None
-    maker = sinks.load(kind)
-    values = _values(file, section, [COMMON[0]._replace(kind="text"), *COMMON[1:], *maker.OPTIONS])
-    _check_instances(file, section, values["instances"], instances)
-    return SinkConfig(section.name, "%s:%d" % (file.path, section.line), maker, values)
+    maker = kinds.load(kind)
+    values = _values(file, section, [common[0]._replace(kind="text"), *common[1:], *maker.OPTIONS])
+    if instances is not None:
+        _check_instances(file, section, values["instances"], instances)
+    return "%s:%d" % (file.path, section.line), maker, values
 
 
 def parse_text(path: str, text: str) -> Config:
@@ -213,7 +231,8 @@ def parse_text(path: str, text: str) -> Config:
             bridge = _values(file, section, BRIDGE)
         elif section.kind == "instance":
             instances[section.name] = _values(file, section, INSTANCE)
-    if not instances:
+    heads = {section.kind for section in sections}
+    if not instances and (heads & {"sink", "rig"} or "pairs" not in heads):
         instances["default"] = {option.name: option.default for option in INSTANCE}
     for section in sections:
         if section.kind == "rig":
@@ -224,14 +243,22 @@ def parse_text(path: str, text: str) -> Config:
                 _check_instances(file, section, rigs[section.name]["instances"], list(instances))
             if section.name in instances:
                 file.fault(section.line, "[rig %s] has the name of an instance" % section.name)
-    made = [_sink(file, section, [*instances, *rigs]) for section in sections if section.kind == "sink"]
-    if not any(section.kind == "sink" for section in sections):
-        file.fault(max(1, text.count("\n")), "there is no [sink NAME]: nothing would be sent")
+    found: List[SinkConfig] = []
+    inputs: List[PairsConfig] = []
+    for section in sections:
+        if section.kind == "sink":
+            made = _of_kind(file, section, COMMON, sinks, [*instances, *rigs])
+            found += [SinkConfig(section.name, *made)] if made else []
+        elif section.kind == "pairs":
+            made = _of_kind(file, section, PAIRS, pairs)
+            inputs += [PairsConfig(section.name, *made)] if made else []
+    if not heads & {"sink", "pairs"}:
+        file.fault(max(1, text.count("\n")), "there is no [sink NAME] and no [pairs NAME]: nothing would be sent")
     file.end()
     if not bridge["host"]:
         host = socket.gethostname().split(".")[0]
         bridge["host"] = host if NAME.fullmatch(host) else "localhost"
-    return Config(bridge, instances, rigs, [sink for sink in made if sink])
+    return Config(bridge, instances, rigs, found, inputs)
 
 
 def load(path: str) -> Config:

@@ -9,17 +9,20 @@ DATA = 65
 UNAVAILABLE = 69
 FAILED = 70
 CANNOT_CREATE = 73
+PERMISSION = 77
 CONFIG = 78
 
 # threads survive all other exceptions, including panics of Rust packages, which are not of class Exception
 ENDS = (SystemExit, KeyboardInterrupt)
 
 EXITS = [
-    (0, "ended by a signal"),
+    (0, "ended by a signal; play: also at the end of the recording"),
     (USAGE, "wrong usage"),
-    (UNAVAILABLE, "a Python package or libstixel is missing"),
+    (DATA, "play: the recording cannot be read, or has no pair of images"),
+    (UNAVAILABLE, "a Python package or libstixel is missing; play: the daemon refuses the pairs"),
     (FAILED, "an error of the program itself"),
     (CANNOT_CREATE, "its status socket cannot be made, or another bridge of this name runs"),
+    (PERMISSION, "play: this user may not give pairs; join group stixel-feed"),
     (CONFIG, "the configuration cannot be used"),
 ]
 

@@ -17,6 +17,7 @@ from typing import Any, Dict, List, Optional, Sequence
 from . import config as configuration
 from . import status, text
 from .fail import CONFIG, FAILED, UNAVAILABLE, Fail, sentence
+from .pairs.topics import Input
 from .sink import Instance, Sink
 from .text import PROGRAM
 
@@ -75,11 +76,31 @@ def make_sinks(config: configuration.Config) -> List[Sink]:
     return found
 
 
+def make_inputs(config: configuration.Config) -> List[Input]:
+    """Makes the inputs of a configuration, without connecting them.
+
+    Fail names the line of a section with contradictory options.
+    """
+    found: List[Input] = []
+    taken: Dict[str, str] = {}
+    for c in config.pairs:
+        try:
+            found.append(c.maker(c.name, c.options))
+        except Fail as e:
+            raise Fail(e.code, "%s: %s" % (c.where, e)) from None
+        instance = c.options["instance"] or c.name
+        other = taken.setdefault(instance, c.name)
+        if other != c.name:
+            raise Fail(CONFIG, "%s: [pairs %s] gives pairs to instance %s already" % (c.where, other, instance))
+    return found
+
+
 class Bridge:
     """The threads of a configuration."""
 
     def __init__(self, config: configuration.Config, version: str) -> None:
         from .instances import Reports, Source
+        from .pairs.feed import Feed
         from .rig import Rig
         from .runner import Runner
         everything = _everything(config)
@@ -93,9 +114,10 @@ class Bridge:
 
         self.sources = [Source(everything[name], self._of(name), say, more(name)) for name in config.instances]
         self._reports = [Reports(source, self._of(source.instance.name), say) for source in self.sources]
+        self.feeds = [Feed(source, say) for source in make_inputs(config)]
         about = {**config.bridge, "version": version, "started": time.monotonic()}
-        self._server = status.Server(about, self.sources, self.runners, [*self.runners, *self.sources, *self._reports],
-                                     rigs)
+        self._server = status.Server(about, self.sources, self.runners, [
+            *self.runners, *self.sources, *self._reports, *self.feeds], rigs, self.feeds)
         self._serving = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="status", daemon=True)
 
     def _of(self, name: str) -> List[Any]:
@@ -103,12 +125,12 @@ class Bridge:
 
     def start(self) -> None:
         """Starts all threads."""
-        for thread in (*self.runners, *self.sources, *self._reports, self._serving):
+        for thread in (*self.runners, *self.sources, *self._reports, *self.feeds, self._serving):
             thread.start()
 
     def stop(self) -> List[str]:
         """Ends all threads. Returns the names of threads that did not end in time."""
-        threads: Sequence[Any] = (*self._reports, *self.sources, *self.runners)
+        threads: Sequence[Any] = (*self._reports, *self.sources, *self.runners, *self.feeds)
         for thread in threads:
             thread.stop()
         until = time.monotonic() + STOP_S
@@ -116,6 +138,17 @@ class Bridge:
             thread.join(max(0.0, until - time.monotonic()))
         self._server.close()
         return [thread.name for thread in threads if thread.is_alive()]
+
+
+def _what(config: configuration.Config) -> str:
+    def of(count: int, one: str) -> str:
+        return "%d %s" % (count, one if count == 1 else one + "s")
+    parts = []
+    if config.sinks or not config.pairs:
+        parts.append("%s to %s" % (of(len(config.instances), "instance"), of(len(config.sinks), "sink")))
+    if config.pairs:
+        parts.append("pairs of %s" % of(len(config.pairs), "input"))
+    return ", ".join(parts)
 
 
 def _run(config: configuration.Config, version: str) -> int:
@@ -131,8 +164,7 @@ def _run(config: configuration.Config, version: str) -> int:
     gc.collect()
     gc.freeze()  # exempts the loaded objects from garbage collection, so that a collection has less to scan
     bridge.start()
-    say("%d %s to %d %s" % (len(config.instances), "instance" if len(config.instances) == 1 else "instances",
-                            len(config.sinks), "sink" if len(config.sinks) == 1 else "sinks"))
+    say(_what(config))
     status.notify("READY=1")
     signal.sigwait(ends)
     status.notify("STOPPING=1")
@@ -167,10 +199,17 @@ def main(arguments: Optional[List[str]] = None, version: Optional[str] = None) -
             import numpy  # noqa: F401
         except ImportError:
             raise Fail(UNAVAILABLE, "NumPy cannot be loaded: install it (Debian package python3-numpy)") from None
+        if options.command == "play":
+            from .pairs import PAIR
+            from .play import run
+            return run(options.recording, options.instance, {o.name: getattr(options, o.name) for o in PAIR},
+                       options.rate, options.loop, say)
         config = configuration.load(options.config)
         if options.check:
             make_sinks(config)
-            print("%s: %d instances, %d sinks" % (options.config, len(config.instances), len(config.sinks)))
+            make_inputs(config)
+            print("%s: %d instances, %d sinks%s" % (options.config, len(config.instances), len(config.sinks), (
+                ", %d pairs" % len(config.pairs)) * bool(config.pairs)))
             return 0
         return _run(config, version)
     except Fail as e:

@@ -23,10 +23,13 @@ from .fail import CANNOT_CREATE, Fail
 
 if TYPE_CHECKING:
     from .instances import Source
+    from .pairs.feed import Feed
     from .rig import Rig
     from .runner import Runner
 
 QUANTILES = [0.5, 0.9, 0.99]
+SIDES = ("left", "right")
+FATES = ("taken", "overload", "bad", "lost")
 CLIENTS_MOST = 16
 CLIENTS_EACH = 4  # connections of one user
 CLIENT_S = 2.0  # limit from the connection to the end of the answer
@@ -71,13 +74,30 @@ def _rig(rig: Rig) -> Dict[str, Any]:
             "missing": dict(rig.missing)}
 
 
+def _pairs(feed: Feed) -> Dict[str, Any]:
+    state, giver, matcher = feed.state, feed.giver, feed.matcher
+    return {"pairs": feed.input.name, "instance": feed.instance, "kind": feed.input.options["kind"],
+            "state": state.name, "why": state.why, "since_s": round(time.monotonic() - state.since, 1),
+            "failures": state.failures, "internal_errors": state.internal,
+            "images": dict(zip(SIDES, matcher.images)), "unmatched": dict(zip(SIDES, matcher.unmatched)),
+            "damaged": feed.damaged, "dropped": _dropped(feed), "given": giver.given, "daemon_why": giver.why,
+            "returned": {name: getattr(giver.counts, name) for name in FATES},
+            "daemons": giver.counts.connections, "figures": feed.input.figures()}
+
+
+def _dropped(feed: Feed) -> Dict[str, int]:
+    """Returns the pairs that no daemon got, by reason."""
+    return {"busy": feed.replaced, "no_camera_info": feed.no_info, "unusable": feed.giver.unusable,
+            "no_daemon": feed.giver.counts.dropped}
+
+
 def status(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner],
-           rigs: Sequence[Rig]) -> Dict[str, Any]:
+           rigs: Sequence[Rig], feeds: Sequence[Feed] = ()) -> Dict[str, Any]:
     """Returns the content of /status."""
     return {"bridge": bridge["name"], "host": bridge["host"], "version": bridge["version"], "pid": os.getpid(),
             "uptime_s": round(time.monotonic() - bridge["started"], 1),
             "instances": [_instance(source) for source in sources], "rigs": [_rig(rig) for rig in rigs],
-            "sinks": [_sink(runner) for runner in runners]}
+            "sinks": [_sink(runner) for runner in runners], "pairs": [_pairs(feed) for feed in feeds]}
 
 
 def _escaped(text: str) -> str:
@@ -117,8 +137,28 @@ def _latencies(ways: Sequence[Tuple[Dict[str, str], Any]]) -> List[Tuple[str, Di
     return samples
 
 
+def _pairs_metrics(t: _Text, feeds: Sequence[Feed]) -> None:
+    ways = [({"pairs": f.input.name, "instance": f.instance}, f) for f in feeds]
+    t.family("stixel_bridge_pairs_connected", "gauge", "1 while the input has its connection.",
+             [("", labels, int(f.state.name == "connected")) for labels, f in ways])
+    t.family("stixel_bridge_pairs_failures", "counter", "Connections of an input lost, or not made.",
+             [("_total", labels, f.state.failures) for labels, f in ways])
+    t.family("stixel_bridge_pairs_images", "counter", "Images received.",
+             [("_total", {**labels, "side": s}, n) for labels, f in ways for s, n in zip(SIDES, f.matcher.images)])
+    t.family("stixel_bridge_pairs_unmatched", "counter", "Images without an image of the other side.", [
+        ("_total", {**labels, "side": side}, n) for labels, f in ways for side, n in zip(SIDES, f.matcher.unmatched)])
+    t.family("stixel_bridge_pairs_damaged", "counter", "Messages that could not be parsed.",
+             [("_total", labels, f.damaged) for labels, f in ways])
+    t.family("stixel_bridge_pairs_given", "counter", "Pairs given to a daemon.",
+             [("_total", labels, f.giver.given) for labels, f in ways])
+    t.family("stixel_bridge_pairs_dropped", "counter", "Pairs that were given to no daemon.", [
+        ("_total", {**labels, "reason": reason}, n) for labels, f in ways for reason, n in _dropped(f).items()])
+    t.family("stixel_bridge_pairs_returned", "counter", "Pairs that came back from a daemon.", [
+        ("_total", {**labels, "fate": name}, getattr(f.giver.counts, name)) for labels, f in ways for name in FATES])
+
+
 def metrics(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner],
-            rigs: Sequence[Rig]) -> str:
+            rigs: Sequence[Rig], feeds: Sequence[Feed] = ()) -> str:
     """Returns the text of /metrics."""
     t, ways = _Text(bridge["name"]), _ways(runners)
     t.family("stixel_bridge", "info", "What runs.", [
@@ -157,6 +197,7 @@ def metrics(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Seque
         t.family("stixel_bridge_sink_" + name, "gauge", "The sink's own figure %s." % name,
                  [("", {"sink": r.sink.name}, float(r.sink.figures()[name])) for r in runners
                   if name in r.sink.figures()])
+    _pairs_metrics(t, feeds)
     return t.end()
 
 
@@ -226,8 +267,10 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     request_queue_size = 256
 
     def __init__(self, bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner],
-                 threads: Sequence[threading.Thread] = (), rigs: Sequence[Rig] = ()) -> None:
+                 threads: Sequence[threading.Thread] = (), rigs: Sequence[Rig] = (),
+                 feeds: Sequence[Feed] = ()) -> None:
         self._bridge, self._sources, self._runners, self._rigs = bridge, sources, runners, rigs
+        self._feeds = feeds
         self._watched = threads  #: threads that must run as long as the server answers
         self._guard = threading.Lock()
         self._clients: List[_Client] = []  #: connections, the oldest first
@@ -297,14 +340,14 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     def answer(self, path: str) -> Tuple[int, str, str]:
         """Returns code, content type and body."""
         if path == "/status":
-            said = status(self._bridge, self._sources, self._runners, self._rigs)
+            said = status(self._bridge, self._sources, self._runners, self._rigs, self._feeds)
             return 200, "application/json", json.dumps(said) + "\n"
         if path == "/metrics":
-            text = metrics(self._bridge, self._sources, self._runners, self._rigs)
+            text = metrics(self._bridge, self._sources, self._runners, self._rigs, self._feeds)
             return 200, "application/openmetrics-text; version=1.0.0; charset=utf-8", text
         if path == "/healthz":
-            bad = [r for r in self._runners if r.state.name != "connected"]
-            lines = "".join("sink %s: %s %s\n" % (r.sink.name, r.state.name, r.state.why) for r in bad)
+            bad = [r for r in (*self._runners, *self._feeds) if r.state.name != "connected"]
+            lines = "".join("%s: %s %s\n" % (r.name, r.state.name, r.state.why) for r in bad)
             lines += "".join("thread %s: has ended\n" % t.name for t in self._watched if not t.is_alive())
             return 503 if lines else 200, "text/plain; charset=utf-8", lines or "ok\n"
         return 404, "text/plain; charset=utf-8", "there are /status, /metrics and /healthz\n"
