@@ -238,12 +238,13 @@ class Program(instances.TestCase):
             text = f.read()
         self.assertEqual(self.run_it("--check", "-c", path).returncode, 78)  # no sink yet
         with tempfile.NamedTemporaryFile("w", suffix=".conf") as f:
-            f.write("\n".join(line[1:] if line.startswith("#") and ("[sink" in line or " = " in line) else line
+            keys = ("[sink", "[pairs", " = ")
+            f.write("\n".join(line[1:] if line.startswith("#") and any(key in line for key in keys) else line
                               for line in text.split("\n")))
             f.flush()
             r = self.run_it("--check", "-c", f.name)
             self.assertEqual((r.returncode, r.stderr), (0, ""))
-            self.assertIn("1 instances, 3 sinks", r.stdout)
+            self.assertIn("1 instances, 3 sinks, 1 pairs", r.stdout)
 
 
 if __name__ == "__main__":

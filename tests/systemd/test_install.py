@@ -39,6 +39,7 @@ WANTED = """
 {pythondir}/stixel_bridge/__init__.py       python
 {mandir}/man1/stixel-bridge.1               man python numpy
 {datadir}/doc/stixeld/examples/bridge-lan.conf python
+{datadir}/doc/stixeld/examples/bridge-pairs.conf python
 {unitdir}/stixel-bridge.service             systemd python
 {sysusersdir}/stixel-bridge.conf            systemd python
 /etc/stixel-bridge.conf                     systemd python

@@ -217,7 +217,7 @@ class Systemd(unittest.TestCase):
     @unittest.skipUnless(BRIDGE_UNIT, "stixel-bridge is not part of this build")
     @needs("systemd-analyze")
     def test_verify_bridge(self):
-        for drop_in in ("", "bridge-lan"):
+        for drop_in in ("", "bridge-lan", "bridge-pairs"):
             self.assertEqual(self.verify(self.bridge_unit(drop_in)), (0, ""), drop_in)
         self.assertNotEqual(self.verify(self.bridge_unit(more="[Service]\nNonsense=1\n"))[1], "")
 
