@@ -104,6 +104,9 @@ static bool store(const struct sx_usage_option *o, const struct given *g, void *
 		else
 			return false;
 		return true;
+	case SX_USAGE_METRES:
+		sx_why_set(why, "needs metres in %g..%g", o->min, o->max);
+		return read_number(g->text, o->min, o->max, false, field);
 	case SX_USAGE_CHOICE:
 		return read_choice(o, g->text, field, why);
 	case SX_USAGE_CALL:

@@ -26,6 +26,7 @@ enum sx_usage_kind {
 	SX_USAGE_TEXT,	  /* const char *: the word itself, in argv */
 	SX_USAGE_INT,	  /* int, min..max */
 	SX_USAGE_SECONDS, /* int, milliseconds; given in seconds with decimals; min..max in seconds */
+	SX_USAGE_METRES,  /* double, min..max */
 	SX_USAGE_CHOICE,  /* int: index in words */
 	SX_USAGE_TWO,	  /* const char *[2]: the word and the next one of the command line */
 	SX_USAGE_CALL	  /* take() reads the word */

@@ -23,6 +23,19 @@ bool sx_parse_int(const char *text, int min, int max, int *ret)
 	return true;
 }
 
+bool sx_parse_real(const char *text, double min, double max, double *ret)
+{
+	char *end;
+	double v;
+
+	errno = 0;
+	v = strtod(text, &end);
+	if (end == text || *end || errno || !(v >= min && v <= max))
+		return false;
+	*ret = v;
+	return true;
+}
+
 bool sx_parse_size(const char *text, int *width, int *height)
 {
 	long w, h;

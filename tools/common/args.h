@@ -10,6 +10,8 @@
 
 /* Parses the whole text as a number in min..max. False: it is not such a number. */
 bool sx_parse_int(const char *text, int min, int max, int *ret);
+/* The same for a number with decimals. */
+bool sx_parse_real(const char *text, double min, double max, double *ret);
 /*
  * Parses "left", "right", "disparity", with commas between them, or "none". *kinds: bits 1u << enum
  * stixel_plane.

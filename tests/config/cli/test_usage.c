@@ -19,6 +19,7 @@ struct target {
 	bool flag;
 	const char *text, *two[2];
 	int number, milliseconds, choice, many;
+	double metres;
 };
 
 static bool take(void *target, const char *text, struct sx_why *why)
@@ -38,6 +39,7 @@ static const struct sx_usage_option options[] = {
 	{"number", 'n', "N", SX_USAGE_INT, TO(number), 1000, 2000, .commands = SX_USAGE_OF(SECOND),
 	 .help = "large"},
 	{"seconds", 0, "S", SX_USAGE_SECONDS, TO(milliseconds), 0.1, 60, .help = "time"},
+	{"metres", 0, "M", SX_USAGE_METRES, TO(metres), 0.01, 5, .help = "length"},
 	{"choice", 0, "COLOUR", SX_USAGE_CHOICE, TO(choice), .words = words, .help = "a colour"},
 	{"two", 0, "LEFT RIGHT", SX_USAGE_TWO, TO(two), .help = "two words"},
 	{"many", 'm', "M", SX_USAGE_CALL, .take = take, .many = true, .help = "often"},
@@ -111,12 +113,13 @@ static void test_values(void **state)
 	struct sx_usage_words w;
 	struct target t;
 
-	GOOD("--text=a first --flag -n -5 --seconds 0.25 --choice green -mab -m c");
+	GOOD("--text=a first --flag -n -5 --seconds 0.25 --metres 1.5 --choice green -mab -m c");
 	assert_ptr_equal(w.command, &commands[FIRST]);
 	assert_true(t.flag);
 	assert_string_equal(t.text, "a");
 	assert_int_equal(t.number, -5);
 	assert_int_equal(t.milliseconds, 250);
+	assert_float_equal(t.metres, 1.5, 0);
 	assert_int_equal(t.choice, 1);
 	assert_int_equal(t.many, 2);
 	assert_int_equal(w.operand_count, 0);
@@ -153,6 +156,7 @@ static void test_refused(void **state)
 	BAD("--number needs a whole number in -5..100, not '101'; try prog first", "first -n 101");
 	BAD("--number needs a whole number in 1000..2000, not '5'; try prog second", "second a -n 5");
 	BAD("--seconds needs seconds in 0.1..60, not 'nan'; try prog first", "first --seconds nan");
+	BAD("--metres needs metres in 0.01..5, not '0'; try prog first", "first --metres 0");
 	BAD("--choice needs red, green, not 'blue'; try prog first", "first --choice blue");
 	BAD("--two needs LEFT RIGHT; try prog", "first --two l");
 	BAD("--two needs LEFT RIGHT; try prog", "first --two l -n 3");
