@@ -1,6 +1,7 @@
 /*
  * Makes the messages that viewers draw, from frames. "stixelctl export" writes these messages, and
- * stixel-bridge sends them to Foxglove (docs/use/recording.md). The functions are in libstixel-recording.so.1.
+ * stixel-bridge sends them to Foxglove (docs/use/recording.md). The functions are in
+ * libstixel-recording.so.1.
  *
  *	stixel_messages_create(&messages, "front");
  *	...
@@ -80,6 +81,19 @@ STIXEL_API int stixel_messages_topic(struct stixel_messages *messages, unsigned 
  * so that the caller must send both calibrations. 0: its calibration is the same. -EINVAL.
  */
 STIXEL_API int stixel_messages_frame(struct stixel_messages *messages, const struct stixel_frame *frame);
+/*
+ * Gives the ends of the colour scale of distances, m; 0: an end follows the scene, as at first: 2 % and 98 %
+ * of the distances of objects by area, rounded, with hysteresis. 0; -EINVAL: an end is
+ * neither 0 nor within 1 cm and 10 km, or far_m is not farther than near_m.
+ */
+STIXEL_API int stixel_messages_scale(struct stixel_messages *messages, double near_m, double far_m);
+/*
+ * Computes the colours of distances by the scale of the frame: count times three bytes red, green, blue.
+ * These are the colours of scene and points, and of the pictures of all programs of stixeld. 0; -EINVAL:
+ * there is no frame, or it has no camera model.
+ */
+STIXEL_API int stixel_messages_colours(struct stixel_messages *messages, const double *distances_m,
+				       uint64_t count, uint8_t *rgb);
 /*
  * Makes a message of the frame. bytes: sizeof(*message). 1: made. The message is valid until the next call
  * with this object, and only as long as the frame. 0: the frame has no such message, because it has no camera

@@ -27,6 +27,17 @@ int stixel_messages_frame(struct stixel_messages *messages, const struct stixel_
 	return -EINVAL;
 }
 
+int stixel_messages_scale(struct stixel_messages *messages, double near_m, double far_m)
+{
+	return -EINVAL;
+}
+
+int stixel_messages_colours(struct stixel_messages *messages, const double *distances_m, uint64_t count,
+			    uint8_t *rgb)
+{
+	return -EINVAL;
+}
+
 int stixel_messages_make(struct stixel_messages *messages, unsigned kind, struct stixel_message *message,
 			 size_t bytes)
 {

@@ -10,6 +10,9 @@
 
 #include "recording/library.h"
 #include "recording/messages/messages.h"
+#include "recording/messages/scale.h"
+
+_Static_assert(sizeof(struct sx_rgb) == 3, "callers give three bytes for each colour");
 
 struct stixel_messages {
 	struct sx_messages *m;
@@ -123,6 +126,26 @@ static int make_for(struct stixel_messages *messages, int (*work)(void *, void *
 	if (e == 1)
 		copy_out(message, bytes, &call->out.message, sizeof(call->out.message));
 	return e;
+}
+
+int stixel_messages_scale(struct stixel_messages *messages, double near_m, double far_m)
+{
+	const bool near_good = near_m == 0.0 || (near_m >= SX_SCALE_LEAST_M && near_m <= SX_SCALE_MOST_M);
+	const bool far_good = far_m == 0.0 || (far_m >= SX_SCALE_LEAST_M && far_m <= SX_SCALE_MOST_M);
+
+	if (!messages || !near_good || !far_good || sx_scale_wrong(near_m, far_m))
+		return -EINVAL;
+	sx_messages_scale(messages->m, near_m, far_m);
+	return 0;
+}
+
+int stixel_messages_colours(struct stixel_messages *messages, const double *distances_m, uint64_t count,
+			    uint8_t *rgb)
+{
+	if (!messages || !messages->has_frame || (count && (!distances_m || !rgb)))
+		return -EINVAL;
+	return sx_messages_colours(messages->m, distances_m, count, (struct sx_rgb *)(void *)rgb) ? 0
+												  : -EINVAL;
 }
 
 int stixel_messages_make(struct stixel_messages *messages, unsigned kind, struct stixel_message *message,

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
-#include "recording/messages/palette.h"
+#include "recording/messages/scale.h"
 #include "recording/messages/scene.h"
 
 /* Made by recording/messages/proto/embed.py. */
@@ -32,6 +32,7 @@ struct sx_messages {
 	struct stixel_frame frame;
 	/* last calibration that had to be sent: sx_calibration_due() */
 	struct stixel_frame_header calibration;
+	struct sx_scale scale; /* colours of distances */
 	struct sx_scene scene;
 	bool scene_filled;     /* the scene was filled from this frame */
 	struct sx_bytes bytes; /* bytes of the last message, or of the last description */
@@ -192,7 +193,24 @@ int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame)
 {
 	m->frame = *frame;
 	m->scene_filled = false;
+	sx_scale_frame(&m->scale, frame->header, frame->stixels);
 	return sx_calibration_due(&m->calibration, frame->header);
+}
+
+void sx_messages_scale(struct sx_messages *m, double near_m, double far_m)
+{
+	sx_scale_give(&m->scale, near_m, far_m);
+	m->scene_filled = false;
+}
+
+bool sx_messages_colours(const struct sx_messages *m, const double *distances_m, uint64_t count,
+			 struct sx_rgb *to)
+{
+	if (!(m->scale.focal_baseline > 0.0))
+		return false;
+	for (uint64_t i = 0; i < count; i++)
+		to[i] = sx_palette_distance(&m->scale.range, m->scale.focal_baseline / distances_m[i]);
+	return true;
 }
 
 /* ---- packing ---- */
@@ -318,7 +336,7 @@ static int pack_frame(struct sx_messages *m, struct stixel_message *to)
 /* Fills the scene once per frame. 0; -ENOMEM. */
 static int need_scene(struct sx_messages *m)
 {
-	int r = m->scene_filled ? 0 : sx_scene_fill(&m->scene, &m->frame);
+	int r = m->scene_filled ? 0 : sx_scene_fill(&m->scene, &m->frame, &m->scale.range);
 
 	m->scene_filled = r == 0;
 	return r;
@@ -372,7 +390,7 @@ static int pack_scene(struct sx_messages *m, struct stixel_message *to)
 	Foxglove__Quaternion upright = FOXGLOVE__QUATERNION__INIT;
 	Foxglove__Vector3 zero = FOXGLOVE__VECTOR3__INIT;
 	Foxglove__Pose here = FOXGLOVE__POSE__INIT;
-	Foxglove__Color violet = FOXGLOVE__COLOR__INIT;
+	Foxglove__Color green = FOXGLOVE__COLOR__INIT;
 	const struct sx_rgb road = sx_palette_class(STIXEL_GROUND);
 	Foxglove__TriangleListPrimitive ground = FOXGLOVE__TRIANGLE_LIST_PRIMITIVE__INIT,
 					*grounds[] = {&ground};
@@ -384,10 +402,10 @@ static int pack_scene(struct sx_messages *m, struct stixel_message *to)
 		return -ENOMEM;
 	upright.w = 1.0;
 	here.position = &zero, here.orientation = &upright;
-	violet.r = road.r / 255.0, violet.g = road.g / 255.0, violet.b = road.b / 255.0, violet.a = 0.5;
+	green.r = road.r / 255.0, green.g = road.g / 255.0, green.b = road.b / 255.0, green.a = 0.5;
 	fill_cubes(m, &upright);
 	fill_quads(m);
-	ground.pose = &here, ground.color = &violet;
+	ground.pose = &here, ground.color = &green;
 	ground.n_points = QUAD_POINTS * m->scene.quad_count, ground.points = m->point_list;
 	ground.n_indices = QUAD_INDICES * m->scene.quad_count, ground.indices = m->indices;
 	entity.timestamp = &time;

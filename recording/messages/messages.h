@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "include/stixel_messages.h"
+#include "recording/messages/palette.h"
 #include "recording/recording_messages.h"
 
 enum { SX_MESSAGE_KINDS = STIXEL_MESSAGE_STIXEL + 1 };
@@ -25,6 +26,10 @@ int sx_messages_topic(struct sx_messages *m, enum stixel_message_kind kind,
 		      struct stixel_message_topic *topic);
 /* See stixel_messages_frame(). 1; 0. */
 int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame);
+/* See stixel_messages_scale() and stixel_messages_colours(). False: the frame has no camera model. */
+void sx_messages_scale(struct sx_messages *m, double near_m, double far_m);
+bool sx_messages_colours(const struct sx_messages *m, const double *distances_m, uint64_t count,
+			 struct sx_rgb *to);
 /*
  * See stixel_messages_make(); kind is below SX_MESSAGE_KINDS, and a frame must have been set. 1; 0; -ENOMEM.
  */

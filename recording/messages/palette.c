@@ -9,34 +9,15 @@
 
 #include "include/stixel.h"
 
-static uint8_t to_byte(double v)
-{
-	return v <= 0.0 ? 0 : v >= 1.0 ? 255 : (uint8_t)(v * 255.0 + 0.5);
-}
-
-struct sx_rgb sx_palette_turbo(double t)
-{
-	static const double red[6] = {0.13572138,   4.61539260,	   -42.66032258,
-				      132.13108234, -152.94239396, 59.28637943};
-	static const double green[6] = {0.09140261,   2.19418839, 4.84296658,
-					-14.18503333, 4.27729857, 2.82956604};
-	static const double blue[6] = {0.10667330,   12.64194608,  -60.58204836,
-				       110.36276771, -89.90310912, 27.34824973};
-	double r = 0.0, g = 0.0, b = 0.0;
-
-	t = !(t > 0.0) ? 0.0 : t > 1.0 ? 1.0 : t;
-	for (int i = 5; i >= 0; i--) {
-		r = r * t + red[i];
-		g = g * t + green[i];
-		b = b * t + blue[i];
-	}
-	return (struct sx_rgb){to_byte(r), to_byte(g), to_byte(b)};
-}
-
-struct sx_palette_range sx_palette_metres(double focal_baseline)
-{
-	return (struct sx_palette_range){focal_baseline / 4.0, focal_baseline / 60.0};
-}
+/*
+ * Every 17th of the 256 colours of the map "plasma" (S. van der Walt, N. Smith, matplotlib 2015, CC0). The
+ * first two, which are hard to see on a dark image, are left out.
+ */
+static const struct sx_rgb plasma[] = {
+	{80, 2, 162},	{106, 0, 168},	{132, 5, 167},	{156, 23, 158}, {177, 42, 144},
+	{195, 61, 128}, {211, 81, 113}, {225, 100, 98}, {237, 121, 83}, {246, 143, 68},
+	{252, 166, 54}, {254, 192, 41}, {249, 220, 36}, {240, 249, 33},
+};
 
 double sx_palette_place(const struct sx_palette_range *r, double disparity_px)
 {
@@ -56,28 +37,21 @@ struct sx_rgb sx_palette_distance(const struct sx_palette_range *r, double dispa
 
 struct sx_rgb sx_palette_distance_at(double place)
 {
-	return sx_palette_turbo(0.10 + 0.80 * place);
+	enum { STEPS = sizeof(plasma) / sizeof(plasma[0]) - 1 };
+	const double at = !(place > 0.0) ? 0.0 : place < 1.0 ? place * STEPS : STEPS;
+	const int step = at < STEPS ? (int)at : STEPS - 1;
+
+	return sx_palette_mix(plasma[step], plasma[step + 1], (int)((at - step) * 256.0 + 0.5));
 }
 
 struct sx_rgb sx_palette_class(unsigned kind)
 {
 	static const struct sx_rgb colours[] = {
-		[STIXEL_GROUND] = {150, 92, 168},
+		[STIXEL_GROUND] = {120, 255, 215},
 		[STIXEL_OBJECT] = {240, 150, 30},
-		[STIXEL_SKY] = {132, 198, 246},
+		[STIXEL_SKY] = {130, 190, 255},
 		[STIXEL_UNKNOWN] = {128, 128, 128},
 	};
 
 	return colours[kind <= STIXEL_UNKNOWN ? kind : STIXEL_UNKNOWN];
-}
-
-static uint8_t mix(int under, int over, int alpha)
-{
-	return (uint8_t)(under + ((over - under) * alpha + 128) / 256);
-}
-
-struct sx_rgb sx_palette_mix(struct sx_rgb under, struct sx_rgb over, int alpha)
-{
-	return (struct sx_rgb){mix(under.r, over.r, alpha), mix(under.g, over.g, alpha),
-			       mix(under.b, over.b, alpha)};
 }

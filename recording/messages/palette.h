@@ -13,38 +13,46 @@ struct sx_rgb {
 };
 
 /*
- * Returns a colour of the Turbo map (A. Mikhailov, Google 2019, in the polynomial form of R. Du): 0 dark blue
- * .. 1 dark red. t outside 0..1 and NaN are clamped.
- */
-struct sx_rgb sx_palette_turbo(double t);
-
-/*
- * A logarithmic scale of disparities from far (0) to near (1). It is logarithmic because distances are
- * perceived so.
+ * Ends of a logarithmic scale of disparities, near_px > far_px > 0. recording/messages/scale.h chooses them.
  */
 struct sx_palette_range {
-	double near_px, far_px; /* disparities of both ends of the scale, near_px > far_px > 0 */
+	double near_px, far_px;
 };
-/* Returns a scale in metres, from 4 m to 60 m. focal_baseline: fx * baseline_m, more than 0. */
-struct sx_palette_range sx_palette_metres(double focal_baseline);
+/*
+ * Returns the place of a disparity on the scale, 0 far .. 1 near. The scale is logarithmic because distances
+ * are perceived so.
+ */
 double sx_palette_place(const struct sx_palette_range *r, double disparity_px);
 
 /*
- * Returns a colour from near red to far blue: Turbo without its dark ends, so that every colour is visible on
- * a dark image.
+ * Returns the colour of a distance, from far blue through magenta and orange to near yellow. Lightness rises
+ * evenly from far to near, so near objects stand out, and people with any kind of colour blindness, or a
+ * print in grey, show the same order.
  */
 struct sx_rgb sx_palette_distance(const struct sx_palette_range *r, double disparity_px);
-/* Returns the same colour for a place on the scale, 0 far .. 1 near. */
+/* Returns the same colour for a place on the scale; places outside 0..1 and NaN are clamped. */
 struct sx_rgb sx_palette_distance_at(double place);
 
 /*
- * Returns the colour of a class (enum stixel_kind; other values count as unknown): violet for the road as in
- * driving data sets, orange, and light blue. The colours also differ in lightness, so that people with any
- * kind of colour blindness can distinguish them.
+ * Returns the colour of a class (enum stixel_kind; other values count as unknown): green for ground, orange,
+ * light blue, and grey. No distance has a colour near those of ground and sky, also for people with any kind
+ * of colour blindness.
  */
 struct sx_rgb sx_palette_class(unsigned kind);
 
+static inline uint8_t sx_palette_mix_byte(unsigned under, unsigned over, unsigned alpha)
+{
+	return (uint8_t)((under * (256 - alpha) + over * alpha + 128) / 256);
+}
+
 /* Returns under + (over - under) * alpha/256, alpha 0..256. */
-struct sx_rgb sx_palette_mix(struct sx_rgb under, struct sx_rgb over, int alpha);
+static inline struct sx_rgb sx_palette_mix(struct sx_rgb under, struct sx_rgb over, int alpha)
+{
+	const unsigned a = (unsigned)alpha;
+
+	return (struct sx_rgb){sx_palette_mix_byte(under.r, over.r, a),
+			       sx_palette_mix_byte(under.g, over.g, a),
+			       sx_palette_mix_byte(under.b, over.b, a)};
+}
 
 #endif

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "recording/messages/obstacles.h"
-#include "recording/messages/palette.h"
 
 #define THICKNESS_M 0.05
 
@@ -157,10 +156,10 @@ static bool has_place(const struct stixel_frame_header *h, const struct stixel *
 					: s->kind == STIXEL_GROUND && !(h->flags & STIXEL_FRAME_BLIND);
 }
 
-int sx_scene_fill(struct sx_scene *scene, const struct stixel_frame *frame)
+int sx_scene_fill(struct sx_scene *scene, const struct stixel_frame *frame,
+		  const struct sx_palette_range *range)
 {
 	const struct stixel_frame_header *h = frame->header;
-	struct sx_palette_range range = sx_palette_metres(h->fx * h->baseline_m);
 	int r = reserve(scene, h->stixel_count);
 	uint8_t *stands;
 
@@ -174,9 +173,9 @@ int sx_scene_fill(struct sx_scene *scene, const struct stixel_frame *frame)
 
 		if (!has_place(h, s, stands[i]))
 			continue;
-		add_dots(scene, h, s, &range);
+		add_dots(scene, h, s, range);
 		if (s->kind == STIXEL_OBJECT && s->slope_q14 == 0)
-			add_box(scene, h, s, &range);
+			add_box(scene, h, s, range);
 		else
 			add_quad(scene, h, s);
 	}

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "include/stixel.h"
+#include "recording/messages/palette.h"
 
 #define SX_SCENE_FAR_M 200.0 /* greatest distance that is drawn */
 
@@ -54,10 +55,10 @@ struct sx_scene {
 bool sx_scene_has_camera(const struct stixel_frame_header *h);
 /*
  * Replaces the content of the scene by obstacles (sx_obstacles()) and visible ground. A blind frame has no
- * visible ground. Sky, and stixels without disparity, have no place in space. -ENOMEM. Zero a scene to
- * initialize it.
+ * visible ground. Sky, and stixels without disparity, have no place in space. range: colours of distances.
+ * -ENOMEM. Zero a scene to initialize it.
  */
-int sx_scene_fill(struct sx_scene *s, const struct stixel_frame *frame);
+int sx_scene_fill(struct sx_scene *s, const struct stixel_frame *frame, const struct sx_palette_range *range);
 void sx_scene_finish(struct sx_scene *s);
 
 /* Computes the camera's pose in the road's frame: height, and rotation as a quaternion x, y, z, w. */

@@ -60,15 +60,12 @@ static bool small(const struct stixel_frame_header *h)
 static void draw(const struct stixel_frame *f, unsigned bits)
 {
 	const struct stixel_frame_header *h = f->header;
-	struct sx_overlay_params p = {.column_width = (int)h->column_width,
-				      .disparities = (int)h->disparities,
-				      .focal_baseline = h->fx * h->baseline_m,
-				      .legend = true,
-				      .outline = bits & 1,
-				      .opaque = bits & 2};
+	struct sx_overlay_params p = {
+		.column_width = (int)h->column_width, .outline = bits & 1, .opaque = bits & 2};
 	struct stixel_image left;
 	struct sx_image rgb;
 
+	sx_scale_frame(&p.scale, h, f->stixels);
 	if (small(h) && sx_image_init(&rgb, SX_PIXEL_RGB24, (int)h->image_width, (int)h->image_height) == 0) {
 		sx_overlay_background(&rgb, NULL);
 		if (stixel_image(f, STIXEL_PLANE_LEFT, &left) == 1 &&
@@ -81,10 +78,11 @@ static void draw(const struct stixel_frame *f, unsigned bits)
 			fuzz_fail("an image of another size is drawn");
 		sx_overlay_frame(&p, h);
 		sx_overlay_draw(&rgb, f->stixels, h->stixel_count, &p);
+		sx_legend_draw(&rgb, 0, &p.scale, bits & 1);
 		sx_image_finish(&rgb);
 	}
 	if (sx_image_init(&rgb, SX_PIXEL_RGB24, sx_bird_width(BIRD_HEIGHT), BIRD_HEIGHT) == 0) {
-		sx_bird_draw(&rgb, f);
+		sx_bird_draw(&rgb, f, &p.scale);
 		sx_image_finish(&rgb);
 	}
 }
@@ -93,14 +91,16 @@ static void draw_characters(const struct stixel_frame *f, unsigned bits)
 {
 	struct sx_canvas canvas = {.utf8 = bits & 1, .colours = bits & 2};
 	double metres[SX_FREE_PARTS];
+	struct sx_scale scale = {0};
 	int width = 0, height = 0;
 
+	sx_scale_frame(&scale, f->header, f->stixels);
 	sx_scene_free(f, metres);
 	if (f->header->image_width)
 		sx_scene_size(f, 50, 16, &width, &height);
 	if (width && sx_canvas_resize(&canvas, 60, 20) == 0) {
-		sx_scene_draw(&canvas, f, 2, 1, width, height);
-		sx_scene_legend(&canvas, f, 2, 18, 60);
+		sx_scene_draw(&canvas, f, &scale, 2, 1, width, height);
+		sx_scene_legend(&canvas, &scale, 2, 18, 60);
 		sx_canvas_print(&canvas, fuzz_null());
 	}
 	sx_canvas_finish(&canvas);
@@ -217,10 +217,14 @@ static void export(const struct stixel_frame *f)
 static void send_to_browsers(const struct stixel_frame *f, unsigned wants, bool code)
 {
 	const unsigned planes = web_packet_planes(wants);
-	struct web_packet *p = web_packet_create(f, wants);
+	struct sx_scale scale = {0};
+	struct web_packet *p;
 	const void *coded;
+	void *own;
 	size_t bytes;
 
+	sx_scale_frame(&scale, f->header, f->stixels);
+	p = web_packet_create(f, wants, &scale);
 	if (!p) {
 		miss_memory();
 		return;
@@ -238,6 +242,11 @@ static void send_to_browsers(const struct stixel_frame *f, unsigned wants, bool 
 	for (int which = 0; code && which < WEB_PICTURES; which++)
 		if ((coded = web_packet_code(p, (enum web_picture)which, 75, &bytes)) != NULL)
 			fuzz_touch(coded, bytes);
+	sx_scale_give(&scale, 1.0, 2.0);
+	own = code ? web_packet_code_scaled(p, WEB_DISPARITY, 75, &scale, &bytes) : NULL;
+	if (own)
+		fuzz_touch(own, bytes);
+	free(own);
 	web_packet_unref(p);
 }
 

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -122,6 +123,37 @@ static void test_without_a_camera(void **state)
 	}
 }
 
+/* The colours of distances are those of the scene's points, and follow given ends. */
+static void test_colours(void **state)
+{
+	const double metres[] = {0.5, 3.0, 5000.0, (double)INFINITY};
+	uint8_t rgb[4][3], given[4][3];
+
+	whole.h.baseline_m = 0.4;
+	stixel_messages_frame(*state, &frame);
+	assert_int_equal(stixel_messages_scale(*state, 1.0, 10.0), 0);
+	assert_int_equal(stixel_messages_colours(*state, metres, 4, rgb[0]), 0);
+	assert_true(rgb[0][0] == 240 && rgb[0][1] == 249 && rgb[0][2] == 33);
+	assert_true(rgb[2][0] == 80 && rgb[2][1] == 2 && rgb[2][2] == 162);
+	assert_memory_equal(rgb[2], rgb[3], 3);
+	assert_memory_not_equal(rgb[0], rgb[1], 3);
+	assert_int_equal(stixel_messages_scale(*state, 3.0, 10.0), 0);
+	assert_int_equal(stixel_messages_colours(*state, metres, 4, given[0]), 0);
+	assert_memory_equal(given[1], rgb[0], 3);
+	assert_int_equal(stixel_messages_scale(*state, 0.0, 0.0), 0);
+	assert_int_equal(stixel_messages_scale(*state, 3.0, 3.0), -EINVAL);
+	assert_int_equal(stixel_messages_scale(*state, -1.0, 0.0), -EINVAL);
+	assert_int_equal(stixel_messages_scale(*state, (double)NAN, 0.0), -EINVAL);
+	assert_int_equal(stixel_messages_scale(*state, 0.0, 1e9), -EINVAL);
+	assert_int_equal(stixel_messages_scale(NULL, 1.0, 2.0), -EINVAL);
+	assert_int_equal(stixel_messages_colours(*state, NULL, 4, rgb[0]), -EINVAL);
+	assert_int_equal(stixel_messages_colours(*state, NULL, 0, NULL), 0);
+	whole.h.baseline_m = 0.0;
+	stixel_messages_frame(*state, &frame);
+	assert_int_equal(stixel_messages_colours(*state, metres, 4, rgb[0]), -EINVAL);
+	whole.h.baseline_m = 0.4;
+}
+
 /* The scene belongs to the last frame. */
 static void test_next_frame(void **state)
 {
@@ -223,6 +255,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_every_kind_has_a_topic, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_messages_of_a_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_without_a_camera, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_colours, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_next_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_calibrations_that_are_due, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_events, setup, teardown),

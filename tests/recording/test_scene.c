@@ -59,10 +59,11 @@ static struct sx_scene scene_of(uint32_t flags)
 	};
 	struct stixel_frame_header h = camera;
 	const struct stixel_frame frame = {.header = &h, .offsets = offsets, .stixels = stixels};
+	const struct sx_palette_range range = {20.0, 2.0};
 	struct sx_scene s = {0};
 
 	h.flags = flags;
-	assert_int_equal(sx_scene_fill(&s, &frame), 0);
+	assert_int_equal(sx_scene_fill(&s, &frame, &range), 0);
 	return s;
 }
 
@@ -86,7 +87,7 @@ static void test_a_blind_frame_has_no_ground(void **state)
 
 	assert_int_equal(s.quad_count, 0);
 	for (size_t i = 0; i < s.dot_count; i++)
-		assert_int_not_equal(s.dots[i].r, 150); /* 150 is the red value of the road's colour */
+		assert_int_not_equal(s.dots[i].r, sx_palette_class(STIXEL_GROUND).r);
 	assert_int_equal(s.box_count, 2);
 	sx_scene_finish(&s);
 }

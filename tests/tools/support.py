@@ -14,6 +14,9 @@ SOURCE = os.environ["STIXEL_SOURCE"]
 # Set by hand on an idle machine (CONTRIBUTING.md). Tests then judge wall times, too.
 IDLE = bool(os.environ.get("STIXEL_IDLE"))
 
+#: heights of the legend below pictures of up to 400 px and of 401 to 1119 px, px
+LEGEND, WIDE_LEGEND = 46, 30
+
 
 def program(name):
     return os.path.join(BUILD, "daemon" if name == "stixeld" else "tools", name)

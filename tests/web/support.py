@@ -21,7 +21,8 @@ SLOW = 4 if os.environ.get("SX_SANITIZED") else 1
 FPS = {"": 20, "thread": 1}.get(os.environ.get("SX_SANITIZED", ""), 5)
 # True when set by hand, on an idle machine (CONTRIBUTING.md): tests then judge wall times too.
 IDLE = bool(os.environ.get("STIXEL_IDLE"))
-KINDS = {1: "frame", 2: "left", 3: "disparity", 4: "notice", 5: "free"}
+KINDS = {1: "frame", 2: "left", 3: "disparity", 4: "notice", 5: "free", 6: "scale"}
+LEGEND = 46  # height of the legend below a picture of 320 px, px
 
 
 def until(condition, seconds=15.0, what="condition"):

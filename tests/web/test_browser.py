@@ -10,7 +10,7 @@ import struct
 import sys
 import unittest
 
-from support import SLOW, Daemon, Keys, Place, Web, until
+from support import LEGEND, SLOW, Daemon, Keys, Place, Web, until
 
 try:
     from selenium import webdriver
@@ -138,6 +138,54 @@ class Browser(unittest.TestCase):
         self.browser.execute_script("document.getElementById('view').focus()")
         self.browser.switch_to.active_element.send_keys("\ue015" * 6)
         until(lambda: any(w in self.text("probe") for w in ("object", "ground", "sky", "not seen")), what="probe")
+
+    def test_colours_of_distances(self):
+        self.open()
+        ticks = lambda: self.text("ticks").split("\n")
+        until(lambda: re.fullmatch(r"[\d.]+ m", ticks()[-1]), what="ends of the scene")
+        self.browser.execute_script("const e = document.getElementById('ends'); e.value = arguments[0];"
+                                    "e.dispatchEvent(new Event('change'));", "0.7 - 9 m")
+        until(lambda: ticks()[0] == "0.7" and ticks()[-1] == "9 m", what="given ends")
+        self.browser.execute_script("const e = document.getElementById('ends'); e.value = '';"
+                                    "e.dispatchEvent(new Event('change'));")
+        until(lambda: ticks()[0] != "0.7", what="ends of the scene again")
+        looks = [e.text for e in self.browser.find_elements(By.CSS_SELECTOR, ".below .swatches li") if e.is_displayed()]
+        self.assertEqual(looks, ["ground", "sky", "not seen, so not free"])
+
+    def test_looks_of_a_frame(self):
+        """Draws a frame of five columns, 20 px wide: object at 5 m, at 10 m, ground, sky, unseen."""
+        self.open()
+        script = """const [colour, done] = arguments;
+            Promise.all([import("/view.js"), import("/layout.js")]).then(async ([{CameraView}, {KIND}]) => {
+              const canvas = Object.assign(document.createElement("canvas"), {width: 100, height: 60});
+              const kinds = ["object", "object", "ground", "sky"];
+              const view = new CameraView(canvas, () => 0), whole = (v) => kinds.map(() => v);
+              const frame = {width: 100, height: 60, columns: 5, columnWidth: 20, fx: 100, baseline: 1, road: 0,
+                blind: false,
+                scale: {near_px: 20, far_px: 5, unit: "m", ticks: []}, offsets: [0, 1, 2, 3, 4, 4], stixels: {count: 4,
+                  column: [0, 1, 2, 3], top: whole(0), bottom: whole(59), disparity: [20, 10, 0, 0], slope: whole(0),
+                  kind: kinds.map((k) => KIND[k]), confidence: whole(255)}};
+              const pixels = (f) => {
+                view.show(f, null, colour);
+                const c = Object.assign(document.createElement("canvas"), {width: 100, height: 60}).getContext("2d");
+                view.draw(c, 100, 60, 1);
+                return [10, 19, 20, 30, 50, 70, 90].map((x) =>
+                  [20, 21, 22, 23, 24, 25, 26, 27].map((y) => [...c.getImageData(x, y, 1, 1).data]));
+              };
+              done([pixels(frame), pixels({...frame, blind: true})]);
+            });"""
+        seen, blind = self.browser.execute_async_script(script, "distance")
+        near, edge, beside, far, ground, sky, unseen = (column[0] for column in seen)
+        self.assertTrue(near[0] > 200 and near[1] > 200 and near[2] < 80, near)
+        self.assertTrue(far[0] > far[1] + 60, far)
+        self.assertTrue(edge[0] < near[0] - 60, (edge, near))  # depth steps: the nearer side has a line
+        self.assertEqual(beside, far)
+        self.assertTrue(ground[1] > ground[0] + 60 and sky[2] > sky[0] + 30, (ground, sky))
+        # unseen is hatched: grey, lines and gaps
+        for column in (seen[6], *blind):
+            self.assertTrue(all(max(p[:3]) - min(p[:3]) < 20 for p in column), column)
+        self.assertGreater(len({tuple(p) for p in seen[6]}), 1)
+        self.assertLess(max(unseen[:3]), 150)
 
     def plan(self, frame, places):
         """Draws the plan of a frame. Returns its colour at places of the ground (across to the right, ahead, m): red,
@@ -654,7 +702,8 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
               image.remove();
               done([image.naturalWidth, image.naturalHeight]);
             }, 50);"""
-        self.assertEqual(self.browser.execute_async_script(moves, "/api/%s/stream.mjpg" % self.daemon.name), [320, 160])
+        self.assertEqual(self.browser.execute_async_script(moves, "/api/%s/stream.mjpg" % self.daemon.name),
+                         [320, 160 + LEGEND])
         self.assertEqual(self.errors(allowed=("422",)), [])  # error of a field that is empty while it is edited
         self.browser.get("about:blank")
         web.end()

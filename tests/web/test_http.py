@@ -1,5 +1,6 @@
 # stixel-web as any HTTP client sees it: pages, refusals, streams, limits, and daemons that start and stop.
 # SPDX-License-Identifier: Apache-2.0
+import json
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ import time
 import unittest
 import unittest.mock
 
-from support import FPS, SLOW, STIXEL_WEB, Daemon, Place, Web, until
+from support import FPS, LEGEND, SLOW, STIXEL_WEB, Daemon, Place, Web, until
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "daemon"))
 import openmetrics  # noqa: E402
@@ -182,7 +183,7 @@ class Pages(Case):
         self.assertEqual(headers["content-type"], "image/jpeg")
         self.assertEqual((body[:2], body[-2:]), (b"\xff\xd8", b"\xff\xd9"))
         at = body.index(b"\xff\xc0")
-        self.assertEqual(struct.unpack_from(">HH", body, at + 5), (160, 320))
+        self.assertEqual(struct.unpack_from(">HH", body, at + 5), (160 + LEGEND, 320))
 
 
 class Refusals(Case):
@@ -206,7 +207,12 @@ class Refusals(Case):
         self.refused(400, "instance", "/api/%s/status" % ("n" * 65))
         for query in ("fps=0", "fps=-3", "fps=10x", "fps=", "fps=99999"):
             self.refused(400, "fps needs a number", "/api/%s/stream?%s" % (name, query))
-        self.refused(400, "free needs yes or no", "/api/%s/stream?free=1" % self.daemon.name)
+        for key in ("free", "scale"):
+            self.refused(400, key + " needs yes or no", "/api/%s/stream?%s=1" % (name, key))
+        for page in ("stream", "stream.mjpg", "snapshot.jpg"):
+            for query in ("near=0", "near=-1", "far=x", "near=1e9", "far=nan", "near="):
+                self.refused(400, query[:query.index("=")] + " needs metres", "/api/%s/%s?%s" % (name, page, query))
+            self.refused(400, "far must be farther", "/api/%s/%s?near=3&far=2" % (name, page))
         for query in ("images=right", "images=left,", "images=none,left", "images=leftdisparity"):
             self.refused(400, "images needs", "/api/%s/stream?%s" % (name, query))
         for query in ("planes=none,left", "planes=", "planes=all"):
@@ -422,6 +428,27 @@ class Streams(Case):
         # clients that did not ask for free space do not get it
         plain = self.stream()
         self.assertEqual({plain.next().kind for _ in range(8)} - {"notice"}, {"frame"})
+
+    def test_colours_of_distances(self):
+        def scale_and_palette(query):
+            s = self.stream("?images=disparity&scale=yes" + query)
+            s.until(lambda m: m.kind == "scale")
+            s.next("frame")
+            picture, scale, frame = (s.next("disparity", "scale", "frame") for _ in range(3))
+            self.assertEqual([m.kind for m in (picture, scale, frame)], ["disparity", "scale", "frame"])
+            self.assertEqual({m.number for m in (picture, scale)}, {frame.number})
+            return json.loads(scale.payload), picture.payload
+        scene, of_scene = scale_and_palette("")
+        self.assertEqual(scene["unit"], "m")
+        self.assertLess(scene["near"], scene["far"])
+        self.assertEqual((float(scene["ticks"][0]["text"]), scene["ticks"][0]["place"]), (scene["near"], 1))
+        self.assertEqual((float(scene["ticks"][-1]["text"]), scene["ticks"][-1]["place"]), (scene["far"], 0))
+        # focal length times baseline is the product of distance and disparity
+        self.assertAlmostEqual(scene["near"] * scene["near_px"], scene["far"] * scene["far_px"], delta=1e-3)
+        given, of_given = scale_and_palette("&near=0.1&far=0.2")
+        self.assertEqual((given["near"], given["far"]), (0.1, 0.2))
+        # all is far: the same colour everywhere, so the picture is smaller
+        self.assertLess(len(of_given), 0.8 * len(of_scene))
 
     def test_images_only_while_somebody_looks(self):
         def images():

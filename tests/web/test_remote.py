@@ -16,7 +16,7 @@ import time
 import unittest
 import warnings
 
-from support import FPS, HASHES, IDLE, SLOW, STIXEL_WEB, Daemon, Keys, Place, Web, hash_of, picture, until
+from support import FPS, HASHES, IDLE, LEGEND, SLOW, STIXEL_WEB, Daemon, Keys, Place, Web, hash_of, picture, until
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "daemon"))
 import openmetrics  # noqa: E402
@@ -373,7 +373,7 @@ class Pictures(unittest.TestCase):
         self.assertEqual(numbers, sorted(set(numbers) if SLOW == 1 else numbers))
         self.assertGreater(numbers[-1], numbers[0])
         for headers, jpeg in seen:
-            self.assertEqual((headers["content-type"], self.size(jpeg)), ("image/jpeg", (320, 160)))
+            self.assertEqual((headers["content-type"], self.size(jpeg)), ("image/jpeg", (320, 160 + LEGEND)))
         self.assertRegex(self.web.ask("/metrics")[2].decode(), r"(?m)^stixel_web_viewers 1$")
         # a limited rate
         slow = self.stream("?fps=4")
@@ -390,7 +390,7 @@ class Pictures(unittest.TestCase):
         self.daemon.process.send_signal(signal.SIGSTOP)
         until(lambda: int(picture(s)[0]["x-stixel-age-us"]) > 1500000, what="an old picture")
         headers, old = picture(s)
-        self.assertEqual(self.size(old), (320, 160))
+        self.assertEqual(self.size(old), (320, 160 + LEGEND))
         self.daemon.process.send_signal(signal.SIGCONT)
         until(lambda: int(picture(s)[0]["x-stixel-frame"]) > int(headers["x-stixel-frame"]), what="a new picture")
 

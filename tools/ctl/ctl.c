@@ -13,6 +13,7 @@
 #include "ipc/instance.h"
 #include "stixel.h"
 #include "tools/ctl/ctl.h"
+#include "tools/draw/overlay.h"
 
 enum {
 	LIST,
@@ -90,12 +91,13 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		      "The program asks the daemon for the image below the stixels, which is the "
 		      "left one by default. If the daemon offers no images (output.planes), the "
 		      "background is dark. On a disparity image only the edges of objects are "
-		      "drawn. --bird adds the free space from above up to 60 m, with lines every "
-		      "10 m; this needs a camera model. Free space is violet: from the first "
+		      "drawn. --bird adds the free space from above, up to the far end of "
+		      "the colours and at most 60 m; this needs a camera model. Free space is "
+		      "green: from the first "
 		      "ground that was seen to the nearest object within the vehicle's heights. "
 		      "White stripes mark the edge of the ground before a drop. Unseen space stays "
-		      "darkest, also directly in front of the vehicle, and keeps its grey in the "
-		      "picture."},
+		      "darkest, also directly in front of the vehicle, and is hatched in the "
+		      "picture. The legend is below the picture."},
 	[METRICS] =
 		{"metrics", "", .run = RUN(ctl_metrics),
 		 .help = "prints metrics in OpenMetrics text, for Prometheus",
@@ -260,6 +262,12 @@ static const struct sx_usage_option options[] = {
 		 "users, for the textfile collector of the node exporter"},
 	{"image", 0, "WHICH", SX_USAGE_CHOICE, TO(image), .words = image_words, .commands = OF(SNAPSHOT),
 	 .help = "image below the stixels: left, disparity or none; default left"},
+	{"near", 0, "M", SX_USAGE_METRES, TO(near_m), SX_SCALE_LEAST_M, SX_SCALE_MOST_M,
+	 .commands = OF(SNAPSHOT) | OF(TOP) | OF(EXPORT),
+	 .help = "nearest distance of the colours; default: from the objects of the scene"},
+	{"far", 0, "M", SX_USAGE_METRES, TO(far_m), SX_SCALE_LEAST_M, SX_SCALE_MOST_M,
+	 .commands = OF(SNAPSHOT) | OF(TOP) | OF(EXPORT),
+	 .help = "farthest distance of the colours; default: from the objects of the scene"},
 	{"bird", 0, NULL, SX_USAGE_FLAG, TO(bird), .commands = OF(SNAPSHOT),
 	 .help = "also draw the free space from above"},
 	{"force", 0, NULL, SX_USAGE_FLAG, TO(force), .commands = OF(SNAPSHOT) | OF(RECORD) | OF(EXPORT),
@@ -325,6 +333,10 @@ static int name_instance(struct ctl *c, int command)
 /* Checks the usage before asking the daemon: wrong usage does not depend on which instances run. */
 static int check_words(const struct ctl *c, int command)
 {
+	const char *wrong = sx_scale_wrong(c->near_m, c->far_m);
+
+	if (wrong)
+		return ctl_fail(EX_USAGE, "%s", wrong);
 	switch (command) {
 	case STATUS:
 		return c->frames >= 0 && !c->watch

@@ -49,7 +49,8 @@ struct ctl {
 	const char *textfile; /* metrics: NULL: standard output */
 	int image;	      /* snapshot: enum ctl_image */
 	bool bird;
-	char **operands; /* operands, at most as many as the command table allows */
+	double near_m, far_m; /* snapshot, top, export: ends of the colours; 0: from the scene */
+	char **operands;      /* operands, at most as many as the command table allows */
 	int operand_count;
 	/* record, replay, export */
 	const char *images;  /* NULL: images as they come */

@@ -43,16 +43,15 @@ static bool has_image(const struct ctl *c, const struct stixel_frame *f, struct 
 }
 
 /* Draws the stixels over the requested image, or over a dark background. */
-static int draw_front(const struct ctl *c, const struct stixel_frame *f, struct sx_image *rgb)
+static int draw_front(const struct ctl *c, const struct stixel_frame *f, const struct sx_scale *scale,
+		      struct sx_image *rgb)
 {
 	const struct stixel_frame_header *h = f->header;
 	struct sx_image image;
 	bool over = has_image(c, f, &image);
 	struct sx_overlay_params params = {
 		.column_width = (int)h->column_width,
-		.disparities = (int)h->disparities,
-		.focal_baseline = h->fx * h->baseline_m,
-		.legend = !over || c->image == CTL_IMAGE_LEFT, /* the legend has no colours for disparities */
+		.scale = *scale,
 		.outline = over && c->image == CTL_IMAGE_DISPARITY,
 		.opaque = !over,
 	};
@@ -60,41 +59,45 @@ static int draw_front(const struct ctl *c, const struct stixel_frame *f, struct 
 
 	sx_overlay_frame(&params, h);
 	if (over && c->image == CTL_IMAGE_DISPARITY)
-		r = sx_overlay_disparity(rgb, &image, &params);
+		r = sx_overlay_disparity(rgb, &image, scale);
 	else
 		r = sx_overlay_background(rgb, over ? &image : NULL);
-	sx_overlay_draw(rgb, f->stixels, h->stixel_count, &params);
-	return r;
+	return r < 0 ? r : sx_overlay_draw(rgb, f->stixels, h->stixel_count, &params);
 }
 
-/* Returns the part of a picture of this width from column x on. */
-static struct sx_image part_of(const struct sx_image *rgb, int x, int width)
+/* Returns the part of a picture of this size from column x on, at the top. */
+static struct sx_image part_of(const struct sx_image *rgb, int x, int width, int height)
 {
 	struct sx_image part = *rgb;
 
 	part.data = (uint8_t *)rgb->data + 3 * (size_t)x;
 	part.width = width;
+	part.height = height;
 	return part;
 }
 
 static int snapshot_draw(const struct ctl *c, const struct stixel_frame *f, struct sx_image *rgb)
 {
 	const int width = (int)f->header->image_width, height = (int)f->header->image_height;
-	const int bird = c->bird ? sx_bird_width(height) : 0;
-	struct sx_image front, above;
+	const int bird = c->bird ? sx_bird_width(height) : 0, whole = width + (bird ? GAP_PX + bird : 0);
+	struct sx_scale scale = {.given_near_m = c->near_m, .given_far_m = c->far_m};
+	struct sx_image front, above, image;
 	int r;
 
-	r = sx_image_init(rgb, SX_PIXEL_RGB24, width + (bird ? GAP_PX + bird : 0), height);
+	r = sx_image_init(rgb, SX_PIXEL_RGB24, whole, height + sx_legend_height(whole));
 	if (r < 0)
 		return r;
-	front = part_of(rgb, 0, width);
+	sx_scale_frame(&scale, f->header, f->stixels);
+	front = part_of(rgb, 0, width, height);
 	r = sx_overlay_background(rgb, NULL);
 	if (r == 0)
-		r = draw_front(c, f, &front);
+		r = draw_front(c, f, &scale, &front);
 	if (r == 0 && bird) {
-		above = part_of(rgb, width + GAP_PX, bird);
-		r = sx_bird_draw(&above, f);
+		above = part_of(rgb, width + GAP_PX, bird, height);
+		r = sx_bird_draw(&above, f, &scale);
 	}
+	/* a disparity image is coloured everywhere, whatever the class */
+	sx_legend_draw(rgb, height, &scale, c->image != CTL_IMAGE_DISPARITY || !has_image(c, f, &image));
 	return r;
 }
 

@@ -14,26 +14,31 @@
 #include "tools/draw/bird.h"
 #include "tools/draw/overlay.h"
 
-enum { LINE_M = 10, BESIDE_M = 20, STRIPE_PX = 3 };
-static const double object_m = 1.0; /* drawn depth of an object: stixels show only its front */
+enum { STRIPE_PX = 3, LINES = 6 };
+/*
+ * Parts of the height: width of the view, and drawn depth of an object, of which stixels show only the
+ * front.
+ */
+static const double sides = 2.0 / 3.0, object_part = 1.0 / 60.0;
 
 static const struct sx_rgb unseen = {18, 20, 26};
 static const struct sx_rgb behind = {34, 37, 46};
-static const struct sx_rgb road = {104, 66, 118};
 static const struct sx_rgb line = {255, 255, 255};
 
 /* Values of a frame's columns. */
 struct bird {
 	const struct stixel_frame_header *h;
+	const struct sx_scale *scale;
 	double focal_baseline;
-	struct sx_palette_range range;
+	double far_m; /* height of the view */
+	struct sx_rgb road;
 	struct stixel_free_column *free;
 	float *beyond_m; /* for each column the nearest object behind its free space, m; INFINITY: none */
 };
 
 int sx_bird_width(int height)
 {
-	return (int)(height * 2.0 * BESIDE_M / SX_BIRD_FAR_M);
+	return (int)(height * sides);
 }
 
 /*
@@ -63,11 +68,10 @@ static int find_beyond(struct bird *b, const struct stixel_frame *f)
 static int look_at_columns(struct bird *b, const struct stixel_frame *f)
 {
 	const struct stixel_frame_header *h = f->header;
-	const struct sx_overlay_params p = {.focal_baseline = h->fx * h->baseline_m};
 
 	b->h = h;
-	b->focal_baseline = p.focal_baseline;
-	b->range = sx_overlay_range(&p);
+	b->road = sx_palette_mix(unseen, sx_palette_class(STIXEL_GROUND), 112);
+	b->focal_baseline = h->fx * h->baseline_m;
 	b->free = calloc(h->columns + (size_t)1, sizeof(*b->free));
 	b->beyond_m = calloc(h->columns + (size_t)1, sizeof(*b->beyond_m));
 	if (!b->free || !b->beyond_m)
@@ -76,9 +80,9 @@ static int look_at_columns(struct bird *b, const struct stixel_frame *f)
 	return find_beyond(b, f);
 }
 
-static bool within(double ahead_m, double front_m)
+static bool within(const struct bird *b, double ahead_m, double front_m)
 {
-	return ahead_m >= front_m && ahead_m < front_m + object_m;
+	return ahead_m >= front_m && ahead_m < front_m + object_part * b->far_m;
 }
 
 /*
@@ -96,38 +100,51 @@ static struct sx_rgb look(const struct bird *b, double across_m, double ahead_m,
 	column = (uint32_t)((uint64_t)column_px / b->h->column_width);
 	c = &b->free[column];
 	if (ahead_m < (double)c->to_m)
-		return ahead_m >= (double)c->from_m ? road : unseen;
-	if (c->end == STIXEL_FREE_DROP && within(ahead_m, (double)c->to_m))
+		return ahead_m >= (double)c->from_m ? b->road : unseen;
+	if (c->end == STIXEL_FREE_DROP && within(b, ahead_m, (double)c->to_m))
 		return stripe ? line : unseen;
 	if (c->end == STIXEL_FREE_OBJECT)
-		return within(ahead_m, (double)c->to_m)
-			       ? sx_palette_distance(&b->range, b->focal_baseline / (double)c->to_m)
+		return within(b, ahead_m, (double)c->to_m)
+			       ? sx_palette_distance(&b->scale->range, b->focal_baseline / (double)c->to_m)
 			       : behind;
-	if (within(ahead_m, (double)b->beyond_m[column]))
-		return sx_palette_distance(&b->range, b->focal_baseline / (double)b->beyond_m[column]);
+	if (within(b, ahead_m, (double)b->beyond_m[column]))
+		return sx_palette_distance(&b->scale->range, b->focal_baseline / (double)b->beyond_m[column]);
 	return unseen;
 }
 
-/* Draws lines of equal distance with their numbers. */
-static void draw_lines(struct sx_image *rgb, double metre_px)
+/* Returns the distance between lines, m: a round number, for LINES lines or fewer. */
+static double line_step(double far_m)
 {
-	for (int m = LINE_M; m < (int)SX_BIRD_FAR_M; m += LINE_M) {
-		int y = rgb->height - 1 - (int)(m * metre_px);
+	static const double steps[] = {0.1, 0.2, 0.5, 1.0, 2.0, 5.0};
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+		if (far_m <= LINES * steps[i])
+			return steps[i];
+	return SX_BIRD_FAR_M / LINES;
+}
+
+/* Draws lines of equal distance with their numbers. */
+static void draw_lines(struct sx_image *rgb, double far_m)
+{
+	const double step = line_step(far_m);
+
+	for (int i = 1; i * step < far_m; i++) {
+		int y = rgb->height - 1 - (int)(i * step * rgb->height / far_m);
 		struct sx_rgb *row = sx_image_row(rgb, y);
-		char text[8];
+		char text[24];
 
 		for (int x = 0; x < rgb->width; x++)
 			row[x] = sx_palette_mix(row[x], line, x % 4 < 2 ? 70 : 20);
-		snprintf(text, sizeof(text), "%d m", m);
+		snprintf(text, sizeof(text), "%g m", i * step);
 		sx_legend_text(rgb, 3, y - 9, rgb->height >= 700 ? 2 : 1, text);
 	}
 }
 
-int sx_bird_draw(struct sx_image *rgb, const struct stixel_frame *f)
+int sx_bird_draw(struct sx_image *rgb, const struct stixel_frame *f, const struct sx_scale *scale)
 {
 	const struct stixel_frame_header *h = f->header;
-	const double metre_px = rgb->height / SX_BIRD_FAR_M;
-	struct bird b = {0};
+	struct bird b = {.scale = scale, .far_m = fmin(sx_scale_far(scale), SX_BIRD_FAR_M)};
+	const double metre_px = rgb->height / b.far_m;
 	int r;
 
 	if (rgb->pixel != SX_PIXEL_RGB24 || !(h->fx > 0.0) || !(h->baseline_m > 0.0) || h->column_width == 0)
@@ -143,6 +160,6 @@ int sx_bird_draw(struct sx_image *rgb, const struct stixel_frame *f)
 	free(b.free);
 	free(b.beyond_m);
 	if (r == 0)
-		draw_lines(rgb, metre_px);
+		draw_lines(rgb, b.far_m);
 	return r;
 }

@@ -5,32 +5,34 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
-#include "recording/messages/palette.h"
 #include "stixel.h"
 #include "tools/draw/overlay.h"
 
-/* Weights of the colour over the picture, of 256: strong enough to read, weak enough to see the car below. */
-enum {
-	ALPHA_OBJECT = 150,
-	ALPHA_OPAQUE = 232,
-	ALPHA_GROUND = 60,
-	ALPHA_SKY = 92,
-	ALPHA_TOP = 190,
-	ALPHA_SIDE = 72
-};
+/* Width of the hatch's lines and width of a small picture, px. */
+enum { HATCH_LINE_PX = 1, HATCH_PICTURE_PX = 1000 };
 
 static const struct sx_rgb dark = {18, 20, 26};
-static const struct sx_rgb horizon_colour = {255, 255, 255};
+static const struct sx_rgb light = {255, 255, 255};
+
+/* What a column shows in one row. An empty cell is unseen. */
+struct cell {
+	uint8_t kind;	       /* enum stixel_kind + 1; 0: unseen */
+	uint8_t place;	       /* objects: place on the scale of distances, 0 far .. 255 near */
+	uint16_t disparity_q7; /* in this row, STIXEL_DISPARITY_UNKNOWN: not known */
+	bool low;	       /* too low for edges */
+};
+
+/* The cells of a picture, row by row. */
+struct grid {
+	struct cell *cells;
+	int columns, column_width;
+};
 
 static bool same_size(const struct sx_image *a, const struct sx_image *b)
 {
 	return a->width == b->width && a->height == b->height;
-}
-
-static struct sx_rgb *rgb_row(struct sx_image *rgb, int y)
-{
-	return sx_image_row(rgb, y);
 }
 
 int sx_overlay_background(struct sx_image *rgb, const struct sx_image *left)
@@ -39,7 +41,7 @@ int sx_overlay_background(struct sx_image *rgb, const struct sx_image *left)
 		return -EINVAL;
 	for (int y = 0; y < rgb->height; y++) {
 		const uint8_t *grey = left ? sx_image_row(left, y) : NULL;
-		struct sx_rgb *to = rgb_row(rgb, y);
+		struct sx_rgb *to = sx_image_row(rgb, y);
 
 		for (int x = 0; x < rgb->width; x++)
 			to[x] = grey ? (struct sx_rgb){grey[x], grey[x], grey[x]} : dark;
@@ -47,76 +49,156 @@ int sx_overlay_background(struct sx_image *rgb, const struct sx_image *left)
 	return 0;
 }
 
-/* Mixes colour into the rows and columns of the rectangle (both ends inclusive), clipped to the image. */
-static void tint(struct sx_image *rgb, int x0, int y0, int x1, int y1, struct sx_rgb colour, int alpha)
+/* Returns the disparity of a stixel in one of its rows. */
+static uint16_t disparity_at(const struct stixel *s, int row)
 {
-	x0 = x0 < 0 ? 0 : x0;
-	y0 = y0 < 0 ? 0 : y0;
-	x1 = x1 >= rgb->width ? rgb->width - 1 : x1;
-	y1 = y1 >= rgb->height ? rgb->height - 1 : y1;
-	for (int y = y0; y <= y1; y++) {
-		struct sx_rgb *row = rgb_row(rgb, y);
+	const int64_t q7 = s->disparity_q7 + (int64_t)s->slope_q14 * (s->row_bottom - row) / 128;
 
-		for (int x = x0; x <= x1; x++)
-			row[x] = sx_palette_mix(row[x], colour, alpha);
+	return q7 < 0 ? 0 : q7 >= STIXEL_DISPARITY_UNKNOWN ? STIXEL_DISPARITY_UNKNOWN - 1 : (uint16_t)q7;
+}
+
+/* Writes a stixel into the grid. Rows outside the picture are cut off. */
+static void fill_stixel(struct grid *g, int height, const struct stixel *s,
+			const struct sx_palette_range *range)
+{
+	const bool known = s->disparity_q7 != STIXEL_DISPARITY_UNKNOWN;
+	struct cell c = {.kind = (uint8_t)(s->kind + 1),
+			 .disparity_q7 = s->disparity_q7,
+			 .low = s->row_bottom - s->row_top < SX_LOOK_EDGES_FROM_ROWS - 1};
+
+	if (s->kind >= STIXEL_UNKNOWN || s->column >= g->columns || (s->kind == STIXEL_OBJECT && !known))
+		return;
+	for (int y = s->row_top; y <= s->row_bottom && y < height; y++) {
+		const uint16_t q7 = known ? disparity_at(s, y) : STIXEL_DISPARITY_UNKNOWN;
+
+		if (s->kind == STIXEL_OBJECT && (y == s->row_top || q7 != c.disparity_q7))
+			c.place = (uint8_t)(sx_palette_place(range, q7 / 128.0) * 255.0 + 0.5);
+		c.disparity_q7 = q7;
+		g->cells[(size_t)y * (size_t)g->columns + s->column] = c;
 	}
 }
 
+static int make_grid(struct grid *g, const struct sx_image *rgb, const struct stixel *stixels, uint32_t count,
+		     const struct sx_overlay_params *p)
+{
+	const bool possible = p->column_width > 0;
+
+	g->column_width = possible && p->column_width < rgb->width ? p->column_width : rgb->width;
+	g->columns = (rgb->width + g->column_width - 1) / g->column_width;
+	g->cells = calloc((size_t)g->columns * (size_t)rgb->height, sizeof(*g->cells));
+	if (!g->cells)
+		return -ENOMEM;
+	for (uint32_t i = 0; possible && i < count && !p->blind; i++)
+		fill_stixel(g, rgb->height, &stixels[i], &p->scale.range);
+	return 0;
+}
+
 /*
- * Returns the image columns of a stixel (both ends inclusive). Any column width is safe: the range is clipped
- * behind the image.
+ * Returns whether depth steps from a cell to a farther neighbour: by more than 1 px of disparity, the noise
+ * of far stixels, and by more than an eighth, the noise of near and leaning ones. Sky is infinitely far.
  */
-static void columns_of(const struct sx_image *rgb, const struct stixel *s, const struct sx_overlay_params *p,
-		       int *x0, int *x1)
+static bool steps(const struct cell *nearer, const struct cell *farther)
 {
-	const int64_t first = (int64_t)s->column * p->column_width, last = first + p->column_width - 1;
+	const int a = nearer->disparity_q7, b = farther->kind == STIXEL_SKY + 1 ? 0 : farther->disparity_q7;
 
-	*x0 = first < 0 ? -1 : first > rgb->width ? rgb->width : (int)first;
-	*x1 = last < 0 ? -1 : last > rgb->width ? rgb->width : (int)last;
+	if (nearer->low || farther->low || nearer->kind == 0 || nearer->kind == STIXEL_SKY + 1 ||
+	    farther->kind == 0 || a == STIXEL_DISPARITY_UNKNOWN || b == STIXEL_DISPARITY_UNKNOWN)
+		return false;
+	return a - b > 128 * SX_LOOK_STEP_PX && SX_LOOK_STEP_PARTS * (a - b) > a;
 }
 
-static void draw_object(struct sx_image *rgb, const struct stixel *s, const struct sx_overlay_params *p,
-			const struct sx_palette_range *range)
-{
-	int x0, x1;
-	struct sx_rgb colour = sx_palette_distance(range, s->disparity_q7 / 128.0);
+/* The four borders of a cell at which depth steps. */
+struct border {
+	bool above, below, left, right;
+};
 
-	columns_of(rgb, s, p, &x0, &x1);
-	if (!p->outline)
-		tint(rgb, x0, s->row_top, x1, s->row_bottom, colour, p->opaque ? ALPHA_OPAQUE : ALPHA_OBJECT);
-	/*
-	 * Edges: the top edge is bright and one side edge is dark, so that neighbouring stixels can be
-	 * distinguished.
-	 */
-	if (s->row_bottom - s->row_top >= 3)
-		tint(rgb, x0, s->row_top, x1, s->row_top, (struct sx_rgb){255, 255, 255},
-		     p->outline ? ALPHA_TOP : ALPHA_SIDE);
-	if (p->column_width >= 4)
-		tint(rgb, x1, s->row_top, x1, s->row_bottom, dark, ALPHA_SIDE);
-	tint(rgb, x0, s->row_bottom, x1, s->row_bottom, dark, ALPHA_TOP);
+static struct border border_of(const struct grid *g, int height, int u, int y)
+{
+	const struct cell *c = &g->cells[(size_t)y * (size_t)g->columns + (size_t)u];
+	const bool sides = g->column_width >= SX_LOOK_SIDES_FROM_PX;
+
+	return (struct border){
+		.above = y > 0 && steps(c, c - g->columns),
+		.below = y < height - 1 && steps(c, c + g->columns),
+		.left = sides && u > 0 && steps(c, c - 1),
+		.right = sides && u < g->columns - 1 && steps(c, c + 1),
+	};
 }
 
-static void draw_stixel(struct sx_image *rgb, const struct stixel *s, const struct sx_overlay_params *p,
-			const struct sx_palette_range *range)
+/* Returns a pixel of an unseen place: darker than the picture, with slanted lines. */
+struct sx_rgb sx_overlay_unseen(struct sx_rgb under, int x, int y, int scale)
 {
-	int x0, x1;
+	const int period = SX_LOOK_HATCH_PX * scale, line = HATCH_LINE_PX * scale;
 
-	columns_of(rgb, s, p, &x0, &x1);
-	switch (s->kind) {
-	case STIXEL_OBJECT:
-		if (s->disparity_q7 != STIXEL_DISPARITY_UNKNOWN)
-			draw_object(rgb, s, p, range);
-		break;
-	case STIXEL_GROUND:
-		if (!p->outline)
-			tint(rgb, x0, s->row_top, x1, s->row_bottom, sx_palette_class(s->kind), ALPHA_GROUND);
-		break;
-	case STIXEL_SKY:
-		if (!p->outline)
-			tint(rgb, x0, s->row_top, x1, s->row_bottom, sx_palette_class(s->kind), ALPHA_SKY);
-		break;
-	default:
-		break;
+	under = sx_palette_mix(under, dark, SX_LOOK_UNSEEN);
+	return (x + y) % period < line ? sx_palette_mix(under, light, SX_LOOK_HATCH) : under;
+}
+
+int sx_overlay_hatch_scale(int width)
+{
+	return 1 + width / HATCH_PICTURE_PX;
+}
+
+/* Returns the weight of a class's colour. */
+static int alpha_of(const struct sx_overlay_params *p, unsigned kind)
+{
+	if (kind == STIXEL_OBJECT)
+		return p->opaque ? SX_LOOK_OPAQUE : SX_LOOK_OBJECT;
+	return p->opaque ? SX_LOOK_CLASS_OPAQUE : kind == STIXEL_GROUND ? SX_LOOK_GROUND : SX_LOOK_SKY;
+}
+
+static void mix_row(struct sx_rgb *row, int x0, int x1, struct sx_rgb colour, int alpha)
+{
+	for (int x = x0; x < x1; x++)
+		row[x] = sx_palette_mix(row[x], colour, alpha);
+}
+
+/* Draws the pixels of a cell in row y, from x0 up to x1. */
+static void draw_cell(struct sx_rgb *row, int x0, int x1, int y, const struct cell *c,
+		      const struct sx_overlay_params *p, int hatch)
+{
+	const unsigned kind = c->kind - 1u;
+
+	if (c->kind)
+		mix_row(row, x0, x1,
+			kind == STIXEL_OBJECT ? sx_palette_distance_at(c->place / 255.0)
+					      : sx_palette_class(kind),
+			alpha_of(p, kind));
+	else
+		for (int x = x0; x < x1; x++)
+			row[x] = sx_overlay_unseen(row[x], x, y, hatch);
+}
+
+/* Draws the lines of a cell, one px wide, over its own pixels. */
+static void draw_border(struct sx_rgb *row, int x0, int x1, const struct border *b, struct sx_rgb colour)
+{
+	if (b->above || b->below) {
+		mix_row(row, x0, x1, colour, SX_LOOK_EDGE);
+		return;
+	}
+	if (b->left)
+		mix_row(row, x0, x0 + 1, colour, SX_LOOK_EDGE);
+	if (b->right)
+		mix_row(row, x1 - 1, x1, colour, SX_LOOK_EDGE);
+}
+
+static void draw_cells(struct sx_image *rgb, const struct grid *g, const struct sx_overlay_params *p)
+{
+	const int hatch = sx_overlay_hatch_scale(rgb->width);
+
+	for (int y = 0; y < rgb->height; y++) {
+		struct sx_rgb *row = sx_image_row(rgb, y);
+
+		for (int u = 0; u < g->columns; u++) {
+			const struct cell *c = &g->cells[(size_t)y * (size_t)g->columns + (size_t)u];
+			const int x0 = u * g->column_width;
+			const int x1 = x0 + g->column_width < rgb->width ? x0 + g->column_width : rgb->width;
+			const struct border b = border_of(g, rgb->height, u, y);
+
+			if (!p->outline)
+				draw_cell(row, x0, x1, y, c, p, hatch);
+			draw_border(row, x0, x1, &b, p->outline ? light : dark);
+		}
 	}
 }
 
@@ -134,39 +216,43 @@ void sx_overlay_frame(struct sx_overlay_params *p, const struct stixel_frame_hea
 static void draw_horizon(struct sx_image *rgb, const struct sx_overlay_params *p)
 {
 	for (int x = 0; x < rgb->width; x += 12) {
-		double row = p->horizon_row + p->horizon_slope * (x + 2.5 - p->horizon_axis);
+		const double row = p->horizon_row + p->horizon_slope * (x + 2.5 - p->horizon_axis);
+		struct sx_rgb *to;
 
-		if (row >= 0.0 && row < rgb->height)
-			tint(rgb, x, (int)row, x + 5, (int)row, horizon_colour, 150);
+		if (!(row >= 0.0 && row < rgb->height))
+			continue;
+		to = sx_image_row(rgb, (int)row);
+		for (int i = x; i < x + 6 && i < rgb->width; i++)
+			to[i] = sx_palette_mix(to[i], light, 150);
 	}
 }
 
-void sx_overlay_draw(struct sx_image *rgb, const struct stixel *stixels, uint32_t count,
-		     const struct sx_overlay_params *p)
+int sx_overlay_draw(struct sx_image *rgb, const struct stixel *stixels, uint32_t count,
+		    const struct sx_overlay_params *p)
 {
-	struct sx_palette_range range = sx_overlay_range(p);
+	struct grid g;
+	int r = make_grid(&g, rgb, stixels, count, p);
 
-	for (uint32_t i = 0; i < count && !p->blind; i++)
-		draw_stixel(rgb, &stixels[i], p, &range);
+	if (r < 0)
+		return r;
+	draw_cells(rgb, &g, p);
 	draw_horizon(rgb, p);
-	if (p->legend)
-		sx_legend_draw(rgb, p);
+	free(g.cells);
+	return 0;
 }
 
-int sx_overlay_disparity(struct sx_image *rgb, const struct sx_image *disparity,
-			 const struct sx_overlay_params *p)
+int sx_overlay_disparity(struct sx_image *rgb, const struct sx_image *disparity, const struct sx_scale *scale)
 {
-	double full = 16.0 * (p->disparities > 1 ? p->disparities : 128);
-
 	if (rgb->pixel != SX_PIXEL_RGB24 || disparity->pixel != SX_PIXEL_U16 || !same_size(rgb, disparity))
 		return -EINVAL;
 	for (int y = 0; y < rgb->height; y++) {
 		const uint16_t *d = sx_image_row(disparity, y);
-		struct sx_rgb *to = rgb_row(rgb, y);
+		struct sx_rgb *to = sx_image_row(rgb, y);
 
 		for (int x = 0; x < rgb->width; x++)
-			to[x] = d[x] == SX_DISPARITY_INVALID ? (struct sx_rgb){0, 0, 0}
-							     : sx_palette_turbo(d[x] / full);
+			to[x] = d[x] == SX_DISPARITY_INVALID
+					? (struct sx_rgb){0, 0, 0}
+					: sx_palette_distance(&scale->range, d[x] / 16.0);
 	}
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
  * Draws stixels over an image: objects coloured by distance, ground and sky tinted. Unseen pixels are neither
- * free nor an obstacle and keep the picture's grey.
+ * free nor an obstacle: they are darker and hatched.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,25 +13,46 @@
 
 #include "base/image.h"
 #include "recording/messages/palette.h"
+#include "recording/messages/scale.h"
 
 struct stixel;
 struct stixel_frame_header;
 
 /*
- * Parameters of drawing. column_width: of a stixel, px. disparities: largest possible disparity, px; it sets
- * the colour scale if the camera is unknown. focal_baseline: fx * baseline_m, px m; 0: unknown. If it is
- * known, the scale is in metres. horizon_row: row of the road's horizon at column horizon_axis, px from the
- * top, drawn as a dotted line; NaN: none. horizon_slope: rows that the horizon goes down per column to the
- * right. sx_overlay_frame() fills the three horizon members and blind.
+ * Numbers of the look, which the page of stixel-web has, too. Weights of a colour over the picture, of 256:
+ * strong enough to read, weak enough to see the car below. OPAQUE, CLASS_OPAQUE: without a picture.
+ */
+enum sx_look {
+	SX_LOOK_OBJECT = 160,
+	SX_LOOK_GROUND = 88,
+	SX_LOOK_SKY = 104,
+	SX_LOOK_OPAQUE = 240,
+	SX_LOOK_CLASS_OPAQUE = 128,
+	SX_LOOK_UNSEEN = 88,
+	SX_LOOK_HATCH = 80,
+	SX_LOOK_EDGE = 112,
+	SX_LOOK_HATCH_PX = 8, /* distance of the lines of the hatch, px of a small picture */
+	/* Depth steps by more than this disparity, px, and by more than one of so many parts of it. */
+	SX_LOOK_STEP_PX = 1,
+	SX_LOOK_STEP_PARTS = 8,
+	/* Narrower columns have no edges at their sides, which would be a comb. */
+	SX_LOOK_SIDES_FROM_PX = 6,
+	/* Lower stixels have no edges, nor have their neighbours towards them: these would be dashes. */
+	SX_LOOK_EDGES_FROM_ROWS = 5
+};
+
+/*
+ * Parameters of drawing. column_width: of a stixel, px. scale: colours of distances, set by
+ * sx_scale_follow(). horizon_row: row of the road's horizon at column horizon_axis, px from the top, drawn
+ * as a dotted line; NaN: none. horizon_slope: rows that the horizon goes down per column to the right.
+ * sx_overlay_frame() fills the three horizon members and blind.
  */
 struct sx_overlay_params {
 	int column_width;
-	int disparities;
-	double focal_baseline;
+	struct sx_scale scale;
 	double horizon_row, horizon_axis, horizon_slope;
-	bool blind; /* the images show nothing (STIXEL_FRAME_BLIND): no stixel is drawn */
-	bool legend;
-	bool outline; /* draw only edges of objects, because the picture below has its own colours */
+	bool blind;   /* the images show nothing (STIXEL_FRAME_BLIND): all of the picture is unseen */
+	bool outline; /* draw only edges, because the picture below has its own colours */
 	bool opaque;  /* strong colours, because no picture below should show through */
 };
 
@@ -44,33 +65,38 @@ int sx_overlay_background(struct sx_image *rgb, const struct sx_image *left);
 /* Sets the horizon of a frame's road, if it has one, and whether the frame is blind. */
 void sx_overlay_frame(struct sx_overlay_params *p, const struct stixel_frame_header *h);
 
-/* Draws count stixels; parts outside the image are cut off. Any values are safe. */
-void sx_overlay_draw(struct sx_image *rgb, const struct stixel *stixels, uint32_t count,
-		     const struct sx_overlay_params *p);
+/*
+ * Draws count stixels; parts outside the image are cut off. A dark line marks the border between a nearer
+ * and a farther place where depth steps by more than an eighth and by more than 1 px of disparity; it
+ * belongs to the nearer place. Columns narrower than 6 px have no such lines at their sides, and stixels
+ * below 5 rows and their neighbours have none towards each other. Any values are safe. 0; -ENOMEM.
+ */
+int sx_overlay_draw(struct sx_image *rgb, const struct stixel *stixels, uint32_t count,
+		    const struct sx_overlay_params *p);
 
 /*
- * Draws a disparity map (U16 Q4) in colours; invalid pixels are black. Both images must have the same size,
- * else -EINVAL.
+ * Draws a disparity map (U16 Q4) in the colours of the scale; invalid pixels are black. Both images must have
+ * the same size, else -EINVAL.
  */
 int sx_overlay_disparity(struct sx_image *rgb, const struct sx_image *disparity,
-			 const struct sx_overlay_params *p);
+			 const struct sx_scale *scale);
+
+/* Returns the look of an unseen pixel. scale: sx_overlay_hatch_scale() of the picture's width. */
+struct sx_rgb sx_overlay_unseen(struct sx_rgb under, int x, int y, int scale);
+int sx_overlay_hatch_scale(int width);
 
 /*
- * Returns the ends of the colour scale, px of disparity. With a camera they are 4 m and 60 m, without one the
- * search range and 1/30 of it.
+ * Writes letters, scale px a dot, 7 dots high and 2 below the line: digits and the letters of the legend.
+ * Other characters are blank. Parts outside the image are cut off. Returns the column after the text.
  */
-struct sx_palette_range sx_overlay_range(const struct sx_overlay_params *p);
+int sx_legend_text(struct sx_image *rgb, int x, int y, int scale, const char *text);
 
+/* Returns the height of the legend below a picture of this width, px; 0: the picture is too small for one. */
+int sx_legend_height(int width);
 /*
- * Writes white letters, 7 px times scale high: digits, "m", "p", "x" and space. Parts outside the image are
- * cut off.
+ * Draws the legend over the rows from y to the end: colours of distances with their marks and, if looks is
+ * true, those of ground, sky and unseen.
  */
-void sx_legend_text(struct sx_image *rgb, int x, int y, int scale, const char *text);
-
-/*
- * Draws the distance bar at the lower right, or nothing if the image is too small. sx_overlay_draw() calls
- * it.
- */
-void sx_legend_draw(struct sx_image *rgb, const struct sx_overlay_params *p);
+void sx_legend_draw(struct sx_image *rgb, int y, const struct sx_scale *scale, bool looks);
 
 #endif

@@ -16,6 +16,7 @@
 #include "config/camera.h"
 #include "config/cli/usage.h"
 #include "tools/common/progress.h"
+#include "tools/draw/overlay.h"
 #include "tools/process/pair_names.h"
 #include "tools/process/process.h"
 
@@ -76,6 +77,10 @@ static const struct sx_usage_option options[] = {
 	 .help = "disparity map of another matcher, a PNG as this program writes it, used "
 		 "instead of matching (sets stereo.matcher = external); for several pairs: "
 		 "one option per pair, in the same order"},
+	{"near", 0, "M", SX_USAGE_METRES, TO(near_m), SX_SCALE_LEAST_M, SX_SCALE_MOST_M,
+	 .help = "nearest distance of the colours; default: from the objects of each pair"},
+	{"far", 0, "M", SX_USAGE_METRES, TO(far_m), SX_SCALE_LEAST_M, SX_SCALE_MOST_M,
+	 .help = "farthest distance of the colours; default: from the objects of each pair"},
 	{"disparity-colour", 0, NULL, SX_USAGE_FLAG, TO(colour),
 	 .help = "also write NAME.disparity-colour.png, a coloured picture"},
 	{"disparity-filled", 0, NULL, SX_USAGE_FLAG, TO(filled),
@@ -357,6 +362,8 @@ int main(int argc, char **argv)
 				     words.operands[0]);
 	if (code < 0 && words.operand_count % 2 && !folder)
 		code = sx_usage_fail(&usage, NULL, "images come in pairs: the last LEFT has no RIGHT");
+	if (code < 0 && sx_scale_wrong(p.near_m, p.far_m))
+		code = sx_usage_fail(&usage, NULL, "%s", sx_scale_wrong(p.near_m, p.far_m));
 	if (code < 0 && !folder)
 		code = check_all_files(&p, words.operand_count / 2);
 	if (code >= 0) {

@@ -40,6 +40,7 @@ struct process {
 	struct sx_settings_args args;
 	const struct sx_settings *settings;
 	const char *folder;		   /* folder of the results */
+	double near_m, far_m;		   /* --near, --far; 0: from the scene */
 	bool colour, filled;		   /* also NAME.disparity-colour.png, NAME.disparity-filled.png */
 	struct process_files scores, maps; /* --semantics, --disparity */
 	struct sx_semantic_params classes; /* classes of the scores; empty without --semantics */

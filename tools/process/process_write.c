@@ -88,39 +88,61 @@ static int write_stixels(const struct process *p, FILE *f)
 
 static struct sx_overlay_params overlay_params(const struct process *p)
 {
-	const struct sx_road *road = &p->engine.backend->result(p->context)->road;
+	const struct sx_result *result = p->engine.backend->result(p->context);
+	const struct sx_road *road = &result->road;
 	bool known = road->origin != SX_ROAD_NONE;
-
-	return (struct sx_overlay_params){
+	struct sx_overlay_params params = {
 		.column_width = p->config.params.stixels.width,
-		.disparities = sx_disparity_range(&p->config.params.stereo),
-		.focal_baseline = focal_baseline(p),
+		.scale = {.given_near_m = p->near_m, .given_far_m = p->far_m},
 		.horizon_row = known ? road->horizon_row : NAN,
 		.horizon_axis = road->axis,
 		.horizon_slope = known ? -road->cross / road->slope : 0.0,
-		.legend = true,
 	};
+
+	sx_scale_follow(&params.scale, result->stixels, result->count,
+			sx_disparity_range(&p->config.params.stereo), focal_baseline(p));
+	return params;
+}
+
+/* Makes a picture of this size with room for the legend, and the part of it above the legend. */
+static int begin_picture(struct sx_image *rgb, struct sx_image *above, const struct sx_image *size)
+{
+	int r = sx_image_init(rgb, SX_PIXEL_RGB24, size->width, size->height + sx_legend_height(size->width));
+
+	if (r < 0)
+		return r;
+	*above = *rgb;
+	above->height = size->height;
+	return 0;
+}
+
+/* Draws the legend, writes the picture unless r is an error, and frees it. */
+static int end_picture(FILE *f, struct sx_image *rgb, int height, const struct sx_scale *scale, int r)
+{
+	if (r == 0) {
+		sx_legend_draw(rgb, height, scale, true);
+		r = sx_picture_write(f, rgb);
+	}
+	sx_image_finish(rgb);
+	return r;
 }
 
 static int write_overlay(const struct process *p, FILE *f)
 {
 	const struct sx_result *result = p->engine.backend->result(p->context);
 	struct sx_overlay_params params = overlay_params(p);
-	struct sx_image left, rgb;
+	struct sx_image left, rgb, above;
 	int r;
 
 	r = p->engine.backend->peek(p->context, SX_TAP_LEFT, &left);
 	if (r == 0)
-		r = sx_image_init(&rgb, SX_PIXEL_RGB24, left.width, left.height);
+		r = begin_picture(&rgb, &above, &left);
 	if (r < 0)
 		return r;
-	r = sx_overlay_background(&rgb, &left);
-	if (r == 0) {
-		sx_overlay_draw(&rgb, result->stixels, result->count, &params);
-		r = sx_picture_write(f, &rgb);
-	}
-	sx_image_finish(&rgb);
-	return r;
+	r = sx_overlay_background(&above, &left);
+	if (r == 0)
+		r = sx_overlay_draw(&above, result->stixels, result->count, &params);
+	return end_picture(f, &rgb, left.height, &params.scale, r);
 }
 
 static int write_colour(const struct process *p, FILE *f)
@@ -134,7 +156,7 @@ static int write_colour(const struct process *p, FILE *f)
 		r = sx_image_init(&rgb, SX_PIXEL_RGB24, q4.width, q4.height);
 	if (r < 0)
 		return r;
-	r = sx_overlay_disparity(&rgb, &q4, &params);
+	r = sx_overlay_disparity(&rgb, &q4, &params.scale);
 	if (r == 0)
 		r = sx_picture_write(f, &rgb);
 	sx_image_finish(&rgb);

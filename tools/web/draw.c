@@ -10,24 +10,28 @@
 #include "tools/draw/overlay.h"
 
 int web_draw(struct sx_image *rgb, const struct stixel_frame_header *h, const struct stixel *stixels,
-	     const struct sx_image *left)
+	     const struct sx_image *left, const struct sx_scale *scale)
 {
 	const bool over_image =
 		left && left->width == (int)h->image_width && left->height == (int)h->image_height;
 	struct sx_overlay_params params = {
 		.column_width = (int)h->column_width,
-		.disparities = (int)h->disparities,
-		.focal_baseline = h->fx * h->baseline_m,
-		.legend = true,
+		.scale = *scale,
 		.opaque = !over_image,
 	};
-	int r = sx_image_init(rgb, SX_PIXEL_RGB24, (int)h->image_width, (int)h->image_height);
+	const int width = (int)h->image_width, height = (int)h->image_height;
+	struct sx_image above;
+	int r = sx_image_init(rgb, SX_PIXEL_RGB24, width, height + sx_legend_height(width));
 
 	if (r < 0)
 		return r;
+	above = *rgb;
+	above.height = height;
 	sx_overlay_frame(&params, h);
-	r = sx_overlay_background(rgb, over_image ? left : NULL);
-	sx_overlay_draw(rgb, stixels, h->stixel_count, &params);
+	r = sx_overlay_background(&above, over_image ? left : NULL);
+	if (r == 0)
+		r = sx_overlay_draw(&above, stixels, h->stixel_count, &params);
+	sx_legend_draw(rgb, height, scale, true);
 	return r;
 }
 

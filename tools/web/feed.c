@@ -23,7 +23,9 @@ enum { WAIT_MS = 100, RETRY_MS = 500, STACK_BYTES = 256 * 1024 };
 struct web_feed {
 	char instance[WEB_NAME_BYTES];
 	struct web_feeds *all;
-	bool seen; /* a publisher has been alive; only the feed's thread uses this */
+	/* only the feed's thread uses these */
+	bool seen; /* a publisher has been alive */
+	struct sx_scale scale;
 	/* protected by all->lock */
 	bool running;
 	struct web_viewer *viewers;
@@ -116,8 +118,10 @@ static bool look_around(struct web_feed *feed, unsigned *wants, int64_t *interva
 
 static void publish(struct web_feed *feed, const struct stixel_frame *frame, unsigned wants)
 {
-	struct web_packet *p = web_packet_create(frame, wants), *old;
+	struct web_packet *p, *old;
 
+	sx_scale_frame(&feed->scale, frame->header, frame->stixels);
+	p = web_packet_create(frame, wants, &feed->scale);
 	if (!p)
 		return;
 	pthread_mutex_lock(&feed->all->lock);
@@ -286,6 +290,7 @@ static int feed_start(struct web_feed *feed, const char *instance)
 	snprintf(feed->instance, sizeof(feed->instance), "%s", instance);
 	memset(&feed->notice, 0, sizeof(feed->notice));
 	feed->seen = false;
+	feed->scale = (struct sx_scale){0};
 	r = pthread_attr_init(&attributes);
 	if (r)
 		return -r;

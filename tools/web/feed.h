@@ -47,6 +47,7 @@ struct web_viewer {
 	int event_fd; /* readable if there is a newer frame or notice; read it first, then fetch both */
 	unsigned wants;
 	int64_t interval_ns;
+	double near_m, far_m; /* given ends of the scale; 0: from the scene */
 };
 
 struct web_feeds *web_feeds_create(void);

@@ -43,7 +43,7 @@ static bool mjpeg_frame(struct web_client *c)
 
 	if (!c->packet->image[WEB_LEFT].pixels && sx_now_ns() < c->since_ns + IMAGE_NS)
 		return false;
-	data = web_packet_code(c->packet, WEB_DRAWN, c->server->quality, &bytes);
+	data = web_client_code(c, WEB_DRAWN, &bytes);
 	if (!data)
 		return false;
 	mjpeg_add(c, data, bytes);
@@ -57,9 +57,10 @@ static bool mjpeg_frame(struct web_client *c)
 
 static void draw_stale(struct web_client *c)
 {
+	const struct sx_scale scale = web_client_scale(c, c->mjpeg.packet);
 	struct sx_image rgb = {0};
 
-	if (web_packet_draw(c->mjpeg.packet, &rgb) == 0) {
+	if (web_packet_draw(c->mjpeg.packet, &scale, &rgb) == 0) {
 		web_draw_stale(&rgb);
 		c->mjpeg.stale = sx_jpeg_code(&rgb, c->server->quality, true, &c->mjpeg.stale_bytes);
 	}
@@ -95,7 +96,7 @@ enum MHD_Result web_mjpeg_page(struct web_server *s, struct MHD_Connection *m, c
 	enum MHD_Result done = MHD_NO;
 	int r;
 
-	if (!web_stream_fps(m, &wish, &done))
+	if (!web_stream_fps(m, &wish, &done) || !web_stream_ends(m, &wish, &done))
 		return done;
 	/* report errors now: this viewer cannot receive them later */
 	r = stixel_open(&reader, instance, 0);

@@ -18,7 +18,6 @@
 #include "ipc/frame.h"
 #include "recording/messages/obstacles.h"
 #include "tools/draw/jpeg.h"
-#include "tools/draw/overlay.h"
 #include "tools/web/draw.h"
 #include "tools/web/wire.h"
 
@@ -85,11 +84,10 @@ unsigned web_packet_planes(unsigned wants)
 	       (wants & 1u << WEB_DISPARITY ? 1u << STIXEL_PLANE_DISPARITY : 0u);
 }
 
-struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned wants)
+struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned wants,
+				     const struct sx_scale *scale)
 {
 	const struct stixel_frame_header *h = frame->header;
-	struct sx_overlay_params scale = {.disparities = (int)h->disparities,
-					  .focal_baseline = h->fx * h->baseline_m};
 	/* sx_frame_bytes() would be too small: a newer publisher has a longer header */
 	size_t room = h->plane_kind ? h->plane_offset : h->frame_bytes;
 	struct web_packet *p = calloc(1, sizeof(*p) + room);
@@ -108,7 +106,7 @@ struct web_packet *web_packet_create(const struct stixel_frame *frame, unsigned 
 	p->epoch = h->epoch;
 	p->number = h->number;
 	p->captured_ns = h->capture_left_ns < h->capture_right_ns ? h->capture_left_ns : h->capture_right_ns;
-	p->range = sx_overlay_range(&scale);
+	p->scale = *scale;
 	if (wants & (1u << WEB_LEFT | 1u << WEB_DRAWN))
 		copy_image(&p->image[WEB_LEFT], frame, STIXEL_PLANE_LEFT, 1);
 	if (wants & 1u << WEB_DISPARITY)
@@ -140,7 +138,7 @@ void web_packet_unref(struct web_packet *p)
 	free(p);
 }
 
-static void code_left(struct web_image *im, int quality)
+static unsigned char *code_left(const struct web_image *im, int quality, size_t *bytes)
 {
 	const struct sx_image grey = {.data = im->pixels,
 				      .width = im->width,
@@ -148,7 +146,7 @@ static void code_left(struct web_image *im, int quality)
 				      .pitch = (size_t)im->width,
 				      .pixel = SX_PIXEL_U8};
 
-	im->coded = sx_jpeg_code(&grey, quality, true, &im->coded_bytes);
+	return sx_jpeg_code(&grey, quality, true, bytes);
 }
 
 /* Makes the palette. Colour 0 means "unknown"; the others are the distance scale from far to near. */
@@ -183,18 +181,19 @@ static unsigned largest(const struct web_image *im)
 }
 
 struct sink {
-	struct web_image *im;
-	size_t room;
+	const struct web_image *im;
+	unsigned char *coded;
+	size_t bytes, room;
 };
 
 static void take_bytes(png_structp png, png_bytep data, size_t bytes)
 {
 	struct sink *s = png_get_io_ptr(png);
 
-	if (s->im->coded_bytes + bytes > s->room)
+	if (s->bytes + bytes > s->room)
 		png_error(png, "no room");
-	memcpy(s->im->coded + s->im->coded_bytes, data, bytes);
-	s->im->coded_bytes += bytes;
+	memcpy(s->coded + s->bytes, data, bytes);
+	s->bytes += bytes;
 }
 
 static void flush_bytes(png_structp png)
@@ -237,25 +236,28 @@ static int write_png(png_structp png, png_infop info, struct sink *s, const uint
 	return 0;
 }
 
-static void code_disparity(struct web_image *im, const struct sx_palette_range *range)
+static unsigned char *code_disparity(const struct web_image *im, const struct sx_palette_range *range,
+				     size_t *bytes)
 {
-	struct sink s = {im, (size_t)im->width * (size_t)im->height * 2 + 4096};
+	struct sink s = {.im = im, .room = (size_t)im->width * (size_t)im->height * 2 + 4096};
 	png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
 	png_infop info = png ? png_create_info_struct(png) : NULL;
 	uint8_t *table = make_table(range, largest(im)), *row = malloc((size_t)im->width);
 
-	im->coded = malloc(s.room);
-	if (!info || !table || !row || !im->coded || write_png(png, info, &s, table, row) < 0) {
-		free(im->coded);
-		im->coded = NULL;
-		im->coded_bytes = 0;
+	s.coded = malloc(s.room);
+	if (!info || !table || !row || !s.coded || write_png(png, info, &s, table, row) < 0) {
+		free(s.coded);
+		s.coded = NULL;
+		s.bytes = 0;
 	}
 	free(table);
 	free(row);
 	png_destroy_write_struct(&png, &info);
+	*bytes = s.bytes;
+	return s.coded;
 }
 
-int web_packet_draw(const struct web_packet *p, struct sx_image *rgb)
+int web_packet_draw(const struct web_packet *p, const struct sx_scale *scale, struct sx_image *rgb)
 {
 	const struct stixel_frame_header *h = (const struct stixel_frame_header *)p->record;
 	const struct web_image *im = &p->image[WEB_LEFT];
@@ -266,17 +268,32 @@ int web_packet_draw(const struct web_packet *p, struct sx_image *rgb)
 				      .pixel = SX_PIXEL_U8};
 
 	return web_draw(rgb, h, (const struct stixel *)((const char *)h + h->stixels_offset),
-			im->pixels ? &left : NULL);
+			im->pixels ? &left : NULL, scale);
 }
 
-static void code_drawn(struct web_packet *p, int quality)
+static unsigned char *code_drawn(const struct web_packet *p, int quality, const struct sx_scale *scale,
+				 size_t *bytes)
 {
-	struct web_image *im = &p->image[WEB_DRAWN];
 	struct sx_image rgb = {0};
+	unsigned char *coded = NULL;
 
-	if (web_packet_draw(p, &rgb) == 0)
-		im->coded = sx_jpeg_code(&rgb, quality, true, &im->coded_bytes);
+	if (web_packet_draw(p, scale, &rgb) == 0)
+		coded = sx_jpeg_code(&rgb, quality, true, bytes);
 	sx_image_finish(&rgb);
+	return coded;
+}
+
+void *web_packet_code_scaled(struct web_packet *p, enum web_picture which, int quality,
+			     const struct sx_scale *scale, size_t *bytes)
+{
+	const struct web_image *im = &p->image[which];
+
+	*bytes = 0;
+	if (which == WEB_DRAWN)
+		return code_drawn(p, quality, scale, bytes);
+	if (!im->pixels)
+		return NULL;
+	return which == WEB_LEFT ? code_left(im, quality, bytes) : code_disparity(im, &scale->range, bytes);
 }
 
 const void *web_packet_code(struct web_packet *p, enum web_picture which, int quality, size_t *bytes)
@@ -286,12 +303,7 @@ const void *web_packet_code(struct web_packet *p, enum web_picture which, int qu
 	pthread_mutex_lock(&p->lock);
 	if (!im->tried) {
 		im->tried = 1;
-		if (which == WEB_DRAWN)
-			code_drawn(p, quality);
-		else if (which == WEB_LEFT && im->pixels)
-			code_left(im, quality);
-		else if (im->pixels)
-			code_disparity(im, &p->range);
+		im->coded = web_packet_code_scaled(p, which, quality, &p->scale, &im->coded_bytes);
 	}
 	pthread_mutex_unlock(&p->lock);
 	*bytes = im->coded_bytes;

@@ -16,6 +16,7 @@
 #include "tools/draw/jpeg.h"
 #include "tools/web/draw.h"
 #include "tools/web/server.h"
+#include "tools/web/stream.h"
 
 enum { LIST_BYTES = 16 * 1024, SNAPSHOT_MS = 3000, SNAPSHOT_STEP_MS = 250, LINGER_FRAMES = 12 };
 
@@ -182,8 +183,9 @@ static int take_frame(struct stixel_reader *reader, const struct stixel_frame **
 }
 
 static enum MHD_Result send_drawn(struct web_server *s, struct MHD_Connection *c,
-				  const struct stixel_frame *frame)
+				  const struct stixel_frame *frame, const struct web_viewer *wish)
 {
+	struct sx_scale scale = {.given_near_m = wish->near_m, .given_far_m = wish->far_m};
 	struct stixel_image plane = {0};
 	struct sx_image rgb = {0}, left = {0};
 	const bool has_left = stixel_image(frame, STIXEL_PLANE_LEFT, &plane) == 1;
@@ -197,7 +199,8 @@ static enum MHD_Result send_drawn(struct web_server *s, struct MHD_Connection *c
 					 .height = (int)plane.height,
 					 .pitch = plane.pitch,
 					 .pixel = SX_PIXEL_U8};
-	if (web_draw(&rgb, frame->header, frame->stixels, has_left ? &left : NULL) == 0)
+	sx_scale_frame(&scale, frame->header, frame->stixels);
+	if (web_draw(&rgb, frame->header, frame->stixels, has_left ? &left : NULL, &scale) == 0)
 		data = sx_jpeg_code(&rgb, s->quality, true, &bytes);
 	if (data)
 		done = web_reply(c, MHD_HTTP_OK, "image/jpeg", (const char *)data, bytes);
@@ -212,13 +215,17 @@ enum MHD_Result web_snapshot_page(struct web_server *s, struct MHD_Connection *c
 {
 	const struct stixel_frame *frame = NULL;
 	struct stixel_reader *reader = NULL;
-	enum MHD_Result done;
-	int r = stixel_open(&reader, instance, 0);
+	struct web_viewer wish = {0};
+	enum MHD_Result done = MHD_NO;
+	int r;
 
+	if (!web_stream_ends(c, &wish, &done))
+		return done;
+	r = stixel_open(&reader, instance, 0);
 	if (r == 0)
 		r = take_frame(reader, &frame);
 	if (r > 0)
-		done = send_drawn(s, c, frame);
+		done = send_drawn(s, c, frame, &wish);
 	else if (r < 0)
 		done = web_refuse_reader(c, instance, r);
 	else

@@ -63,8 +63,56 @@ static void count_skipped(struct web_client *c, int64_t now_ns)
 	atomic_fetch_add(&c->server->counts.frames_skipped, passed);
 }
 
+struct sx_scale web_client_scale(const struct web_client *c, const struct web_packet *p)
+{
+	struct sx_scale scale = p->scale;
+
+	sx_scale_give(&scale, c->viewer.near_m, c->viewer.far_m);
+	return scale;
+}
+
+const void *web_client_code(struct web_client *c, enum web_picture which, size_t *bytes)
+{
+	const bool scene = !(c->viewer.near_m > 0.0) && !(c->viewer.far_m > 0.0);
+	struct sx_scale scale;
+
+	if (scene || which == WEB_LEFT)
+		return web_packet_code(c->packet, which, c->server->quality, bytes);
+	scale = web_client_scale(c, c->packet);
+	free(c->own);
+	c->own = web_packet_code_scaled(c->packet, which, c->server->quality, &scale, bytes);
+	return c->own;
+}
+
+/* Writes the scale as JSON into c->text. Returns its bytes. */
+static size_t write_scale(struct web_client *c)
+{
+	const struct sx_scale scale = web_client_scale(c, c->packet);
+	struct sx_scale_tick ticks[SX_SCALE_TICKS];
+	const int count = sx_scale_ticks(&scale, ticks);
+	struct sx_text t;
+
+	sx_text_init(&t, c->text, sizeof(c->text));
+	sx_json_open(&t, NULL, '{');
+	sx_json_real(&t, "near", sx_scale_near(&scale));
+	sx_json_real(&t, "far", sx_scale_far(&scale));
+	sx_json_text(&t, "unit", sx_scale_unit(&scale));
+	sx_json_real(&t, "near_px", scale.range.near_px);
+	sx_json_real(&t, "far_px", scale.range.far_px);
+	sx_json_open(&t, "ticks", '[');
+	for (int i = 0; i < count; i++) {
+		sx_json_open(&t, NULL, '{');
+		sx_json_real(&t, "place", ticks[i].place);
+		sx_json_text(&t, "text", ticks[i].text);
+		sx_json_close(&t, '}');
+	}
+	sx_json_close(&t, ']');
+	sx_json_close(&t, '}');
+	return t.used;
+}
+
 /*
- * Adds the messages of a frame. Images and free space come first, so that all parts are there when the
+ * Adds the messages of a frame. Images, free space and scale come first, so that all parts are there when the
  * frame's message arrives.
  */
 static bool messages_frame(struct web_client *c)
@@ -78,12 +126,14 @@ static bool messages_frame(struct web_client *c)
 		const void *data = NULL;
 
 		if (c->viewer.wants & 1u << i)
-			data = web_packet_code(p, (enum web_picture)i, c->server->quality, &bytes);
+			data = web_client_code(c, (enum web_picture)i, &bytes);
 		if (data)
 			add_message(c, &c->header[i], kinds[i], data, bytes);
 	}
 	if (c->viewer.wants & WEB_WANTS_FREE && p->space)
 		add_message(c, &c->header[WEB_PICTURES + 1], WEB_MESSAGE_FREE, p->space, p->space_bytes);
+	if (c->viewer.wants & WEB_WANTS_SCALE)
+		add_message(c, &c->header[WEB_PICTURES + 2], WEB_MESSAGE_SCALE, c->text, write_scale(c));
 	if (c->viewer.wants >> WEB_PLANES_AT && p->whole)
 		add_message(c, &c->header[WEB_PICTURES], WEB_MESSAGE_FRAME, p->whole, p->whole_bytes);
 	else
@@ -213,6 +263,7 @@ static void client_free(void *user)
 	web_packet_unref(c->packet);
 	web_packet_unref(c->mjpeg.packet);
 	free(c->mjpeg.stale);
+	free(c->own);
 	free(c);
 }
 
@@ -228,6 +279,28 @@ bool web_stream_fps(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_
 	}
 	wish->interval_ns = fps ? SX_NS_PER_S / fps : 0;
 	return true;
+}
+
+/* Reads one end of the scale. */
+static bool parse_end(struct MHD_Connection *m, const char *key, double *to, enum MHD_Result *done)
+{
+	const char *text = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, key);
+
+	if (!text || sx_parse_real(text, SX_SCALE_LEAST_M, SX_SCALE_MOST_M, to))
+		return true;
+	*done = web_refuse(m, MHD_HTTP_BAD_REQUEST, "%s needs metres, %g to %g, not '%.40s'", key,
+			   SX_SCALE_LEAST_M, SX_SCALE_MOST_M, text);
+	return false;
+}
+
+bool web_stream_ends(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_Result *done)
+{
+	if (!parse_end(m, "near", &wish->near_m, done) || !parse_end(m, "far", &wish->far_m, done))
+		return false;
+	if (!sx_scale_wrong(wish->near_m, wish->far_m))
+		return true;
+	*done = web_refuse(m, MHD_HTTP_BAD_REQUEST, "far must be farther than near");
+	return false;
 }
 
 /* Reads ?images=... Returns as web_stream_fps(). */
@@ -267,16 +340,17 @@ static bool parse_planes(struct MHD_Connection *m, struct web_viewer *wish, enum
 	return true;
 }
 
-/* Reads ?free=... Returns as web_stream_fps(). */
-static bool parse_free(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_Result *done)
+/* Reads ?free=... or ?scale=..., which adds a want. Returns as web_stream_fps(). */
+static bool parse_yes(struct MHD_Connection *m, const char *key, unsigned want, struct web_viewer *wish,
+		      enum MHD_Result *done)
 {
-	const char *word = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, "free");
+	const char *word = MHD_lookup_connection_value(m, MHD_GET_ARGUMENT_KIND, key);
 
 	if (word && strcmp(word, "yes") != 0 && strcmp(word, "no") != 0) {
-		*done = web_refuse(m, MHD_HTTP_BAD_REQUEST, "free needs yes or no, not '%.40s'", word);
+		*done = web_refuse(m, MHD_HTTP_BAD_REQUEST, "%s needs yes or no, not '%.40s'", key, word);
 		return false;
 	}
-	wish->wants |= word && word[0] == 'y' ? WEB_WANTS_FREE : 0;
+	wish->wants |= word && word[0] == 'y' ? want : 0;
 	return true;
 }
 
@@ -341,7 +415,8 @@ enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *m, 
 	enum MHD_Result done = MHD_NO;
 
 	if (!web_stream_fps(m, &wish, &done) || !parse_images(m, &wish, &done) ||
-	    !parse_planes(m, &wish, &done) || !parse_free(m, &wish, &done))
+	    !parse_planes(m, &wish, &done) || !parse_yes(m, "free", WEB_WANTS_FREE, &wish, &done) ||
+	    !parse_yes(m, "scale", WEB_WANTS_SCALE, &wish, &done) || !web_stream_ends(m, &wish, &done))
 		return done;
 	if (head)
 		return web_reply(m, MHD_HTTP_OK, messages.type, "", 0);

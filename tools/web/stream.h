@@ -47,8 +47,9 @@ struct web_client {
 	int64_t notice_ns;	/* time of the next notice */
 	uint64_t notice_version;
 	uint32_t skipped;
-	struct web_message header[WEB_PICTURES + 2];
-	char text[512];
+	struct web_message header[WEB_PICTURES + 3];
+	char text[2048];
+	void *own; /* picture coded for this viewer alone; NULL: none */
 	struct {
 		struct web_packet *packet; /* last packet, for when no newer one comes */
 		unsigned char *stale;	   /* the last packet drawn as stale, JPEG; NULL: not yet drawn */
@@ -56,12 +57,19 @@ struct web_client {
 		int64_t repeat_ns; /* time of the next repetition */
 	} mjpeg;
 	/* parts being sent */
-	struct web_part part[2 * (WEB_PICTURES + 2)];
+	struct web_part part[2 * (WEB_PICTURES + 3)];
 	size_t parts, at, offset;
 };
 
 /* Adds bytes, which must live until they are sent. */
 void web_client_add(struct web_client *c, const void *data, size_t bytes);
+/*
+ * Returns a picture of c->packet with the viewer's scale, which lives until the next message. bytes 0: there
+ * is none.
+ */
+const void *web_client_code(struct web_client *c, enum web_picture which, size_t *bytes);
+/* Returns the colours of distances that this viewer sees. */
+struct sx_scale web_client_scale(const struct web_client *c, const struct web_packet *p);
 /* Returns the age of c->packet, us, at most UINT32_MAX. */
 uint32_t web_client_age_us(const struct web_client *c);
 
@@ -70,5 +78,7 @@ enum MHD_Result web_stream_begin(struct web_server *s, struct MHD_Connection *m,
 				 const struct web_stream_kind *kind, const struct web_viewer *wish);
 /* Reads ?fps=N. False: the value is wrong, and the error was queued (*done). */
 bool web_stream_fps(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_Result *done);
+/* Reads ?near=M&far=M in the same way. */
+bool web_stream_ends(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_Result *done);
 
 #endif

@@ -23,31 +23,31 @@ static void print_head(const char *what)
 
 static void print_palette(void)
 {
-	/*
-	 * if focal length times baseline is 1 px m, the ends of the scale in px are the reciprocals of those
-	 * in metres
-	 */
-	struct sx_overlay_params metre = {.focal_baseline = 1.0}, search = {.disparities = 1000};
-	struct sx_palette_range range = sx_overlay_range(&metre), without = sx_overlay_range(&search);
-
 	print_head("Colours of recording/messages/palette.c.");
-	printf("export const NEAR_M = %.9g, FAR_M = %.9g;\n", 1.0 / range.near_px, 1.0 / range.far_px);
-	printf("// without a camera: ends of the scale as parts of the search range\n");
-	printf("export const NEAR_PART = %.9g, FAR_PART = %.9g;\n", without.near_px / 1000.0,
-	       without.far_px / 1000.0);
-	printf("// far to near\nexport const DISTANCE = [\n");
+	printf("const HEX = \"");
 	for (int i = 0; i < COLOURS; i++) {
 		struct sx_rgb c = sx_palette_distance_at(i / (double)(COLOURS - 1));
 
-		printf("\t[%d, %d, %d],\n", c.r, c.g, c.b);
+		printf("%02x%02x%02x", c.r, c.g, c.b);
 	}
-	printf("];\n// by kind\nexport const CLASS = [");
+	puts("\";\n// far to near\nexport const DISTANCE = HEX.match(/.{6}/g).map((c) => "
+	     "[0, 2, 4].map((at) => parseInt(c.slice(at, at + 2), 16)));");
+	printf("// by kind\nexport const CLASS = [");
 	for (unsigned kind = STIXEL_GROUND; kind <= STIXEL_UNKNOWN; kind++) {
 		struct sx_rgb c = sx_palette_class(kind);
 
 		printf("%s[%d, %d, %d]", kind ? ", " : "", c.r, c.g, c.b);
 	}
-	puts("];");
+	puts("];\n// tools/draw/overlay.h; weights are 0..1");
+	printf("export const OVER = {ground: %.3f, object: %.3f, sky: %.3f};\n", SX_LOOK_GROUND / 256.0,
+	       SX_LOOK_OBJECT / 256.0, SX_LOOK_SKY / 256.0);
+	printf("export const ALONE = {ground: %.3f, object: %.3f, sky: %.3f};\n",
+	       SX_LOOK_CLASS_OPAQUE / 256.0, SX_LOOK_OPAQUE / 256.0, SX_LOOK_CLASS_OPAQUE / 256.0);
+	printf("export const UNSEEN = %.3f, HATCH = %.3f, EDGE = %.3f;\n", SX_LOOK_UNSEEN / 256.0,
+	       SX_LOOK_HATCH / 256.0, SX_LOOK_EDGE / 256.0);
+	printf("export const HATCH_PX = %d, SIDES_FROM_PX = %d, EDGES_FROM_ROWS = %d;\n", SX_LOOK_HATCH_PX,
+	       SX_LOOK_SIDES_FROM_PX, SX_LOOK_EDGES_FROM_ROWS);
+	printf("export const STEP_PX = %d, STEP_PARTS = %d;\n", SX_LOOK_STEP_PX, SX_LOOK_STEP_PARTS);
 }
 
 #define FIELD(name) printf("\t%s: %zu,\n", #name, offsetof(struct stixel_frame_header, name))
@@ -140,9 +140,10 @@ static void print_layout(void)
 	MESSAGE_FIELD(number);
 	MESSAGE_FIELD(age_us);
 	puts("};");
-	printf("export const MESSAGE_KIND = {frame: %d, left: %d, disparity: %d, notice: %d, free: %d};\n",
+	printf("export const MESSAGE_KIND = "
+	       "{frame: %d, left: %d, disparity: %d, notice: %d, free: %d, scale: %d};\n",
 	       WEB_MESSAGE_FRAME, WEB_MESSAGE_LEFT, WEB_MESSAGE_DISPARITY, WEB_MESSAGE_NOTICE,
-	       WEB_MESSAGE_FREE);
+	       WEB_MESSAGE_FREE, WEB_MESSAGE_SCALE);
 	print_free();
 }
 

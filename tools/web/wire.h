@@ -17,7 +17,8 @@ enum web_message_kind {
 	WEB_MESSAGE_LEFT = 2,  /* left image, JPEG */
 	WEB_MESSAGE_DISPARITY = 3, /* disparity in colours, PNG */
 	WEB_MESSAGE_NOTICE = 4,	   /* state of the publisher, JSON */
-	WEB_MESSAGE_FREE = 5	   /* struct web_free and the arrays that follow it */
+	WEB_MESSAGE_FREE = 5,	   /* struct web_free and the arrays that follow it */
+	WEB_MESSAGE_SCALE = 6	   /* colour scale of the distances of a frame, JSON */
 };
 
 /* Header of a message, little endian as all of stixel.h. A payload of `bytes` bytes follows. */

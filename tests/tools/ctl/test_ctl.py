@@ -14,7 +14,7 @@ import threading
 import time
 import unittest
 
-from support import Folder, Png, program, run
+from support import LEGEND, WIDE_LEGEND, Folder, Png, program, run
 
 CSV_HEADER = "column,row_top,row_bottom,class,disparity,depth_m,slope,confidence,support,label"
 
@@ -147,7 +147,7 @@ class Running(Folder):
     def test_snapshot(self):
         r = self.ctl("snapshot", self.path("s.png"))
         s = Png(self.path("s.png"))
-        self.assertEqual((s.width, s.height, s.channels), (320, 160, 3))
+        self.assertEqual((s.width, s.height, s.channels), (320, 160 + LEGEND, 3))
         self.assertGreater(len({p for row in s.rows for p in row}), 200)
         self.assertEqual(r.stderr, "")
         self.assertEqual(self.listing(), ["s.png"])
@@ -164,7 +164,7 @@ class Running(Folder):
                 data = f.read()
             self.assertEqual((data[:3], data[-2:]), (b"\xff\xd8\xff", b"\xff\xd9"))
             frame = data.index(b"\xff\xc0")  # baseline: bytes, bits, height, width, colours, each with its sampling
-            self.assertEqual(struct.unpack(">HBHHB", data[frame + 2 : frame + 10]), (17, 8, 160, 320, 3))
+            self.assertEqual(struct.unpack(">HBHHB", data[frame + 2 : frame + 10]), (17, 8, 160 + LEGEND, 320, 3))
             self.assertEqual(data[frame + 11 : frame + 19 : 3], b"\x11\x11\x11")
 
     def test_snapshot_into_a_pipe(self):
@@ -174,7 +174,7 @@ class Running(Folder):
         self.assertRegex(r.stderr.decode(), r"^standard output: frame \d+, 320x160, ")
         with open(self.path("got"), "wb") as f:
             f.write(r.stdout)
-        self.assertEqual(Png(self.path("got")).height, 160)
+        self.assertEqual(Png(self.path("got")).height, 160 + LEGEND)
         self.assertEqual(self.listing(), ["got"])
         with open("/dev/full", "wb") as full:
             r = subprocess.run(command, env=self.daemon.env, stdout=full, stderr=subprocess.PIPE, timeout=60)
@@ -212,16 +212,26 @@ class Running(Folder):
             r = self.ctl("snapshot", self.path(which + ".png"), "--image", which)
             self.assertEqual(r.stderr, "")
             picture = Png(self.path(which + ".png"))
-            self.assertEqual((picture.width, picture.height), (320, 160))
+            self.assertEqual((picture.width, picture.height), (320, 160 + LEGEND))
             colours[which] = {p for row in picture.rows for p in row}
         self.assertLess(len(colours["none"]), len(colours["left"]))
         self.assertNotEqual(colours["disparity"], colours["left"])
         self.ctl("snapshot", self.path("x.png"), "--image", "right", want=64)
 
+    def test_snapshot_in_given_colours(self):
+        def legend(*ends):
+            self.ctl("snapshot", "--force", self.path("c.png"), *ends)
+            return Png(self.path("c.png")).rows[160:]
+        self.assertEqual(legend("--near", 1, "--far", 7), legend("--near", 1, "--far", 7))
+        self.assertNotEqual(legend("--near", 1, "--far", 7), legend("--near", 1, "--far", 9))
+        for command in (("snapshot", self.path("d.png")), ("top", "--once"), ("export", "a", "b")):
+            r = self.ctl(*command, "--near", 3, "--far", 3, want=64)
+            self.assertIn("--far must be", r.stderr)
+
     def test_snapshot_from_above(self):
         self.ctl("snapshot", self.path("b.png"), "--image", "none", "--bird")
         picture = Png(self.path("b.png"))
-        self.assertEqual((picture.width, picture.height), (320 + 4 + 106, 160))
+        self.assertEqual((picture.width, picture.height), (320 + 4 + 106, 160 + WIDE_LEGEND))
         self.assertGreater(len({p for row in picture.rows for p in row[324:]}), 5)
 
     def test_metrics_in_a_file(self):
@@ -262,7 +272,7 @@ class Running(Folder):
         self.assertIn("running", lines[-2])  # the daemon may still be starting in the first line
         self.assertIn(picture, lines[-1])
         picture = Png(picture)
-        self.assertEqual((picture.width, picture.height), (480, 200))
+        self.assertEqual((picture.width, picture.height), (480, 200 + WIDE_LEGEND))
         left = {n for n in set(os.listdir("/dev/shm")) - before if "demo-" in n}
         self.assertEqual(left, set())
 
@@ -293,7 +303,7 @@ class Others(Folder):
             r = daemon.ctl("snapshot", self.path("s.png"))
             self.assertEqual(r.returncode, 0, r.stderr)
             self.assertIn("output.planes", r.stderr)
-            self.assertEqual(Png(self.path("s.png")).height, 160)
+            self.assertEqual(Png(self.path("s.png")).height, 160 + LEGEND)
             p = subprocess.Popen(
                 [program("stixelctl"), "-i", daemon.name, "dump", "--frames", "0"],
                 env=daemon.env,

@@ -279,7 +279,7 @@ class Export(Folder):
         for g, w, road in zip(got, want, ground):
             for a, b in zip(g[:3], w):
                 self.assertTrue(math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-6), (g, w))
-            self.assertEqual(g[3:] == (150, 92, 168, 255), road)
+            self.assertEqual(g[3:] == (120, 255, 215, 255), road)
 
     def check_transform(self, h, m):
         self.assertEqual((m.parent_frame_id, m.child_frame_id), ("front/road", "front/camera"))
@@ -488,6 +488,17 @@ class Export(Folder):
                                             "calibration_right")})
         self.assertEqual(len(found["/front/frame"]), 9)
         self.assertLess(os.path.getsize(self.path("a.mcap")), whole * 0.7)
+
+    def test_given_colours(self):
+        source, _ = self.make(3, 20, 0, 1)
+
+        def colours(*ends):
+            found = self.read(self.export(source, *ends)[0])["/front/points"]
+            return {dot[3:] for _, m in found for dot in struct.iter_unpack("<3f4B", m.data)} - {(120, 255, 215, 255)}
+        self.assertGreater(len(colours()), 5)
+        if LIBRARY:
+            self.assertEqual(colours("--near", 0.01, "--far", 0.02), {(80, 2, 162, 255)})  # all is farther
+            self.assertEqual(colours("--near", 5000, "--far", 9000), {(240, 249, 33, 255)})
 
     def test_checksums(self):
         source, _ = self.make(3, 4, 0, 1)

@@ -42,6 +42,9 @@ static void add(uint32_t column, int top, int bottom, int kind, double metres)
 	};
 }
 
+/* A scale whose ends do not follow the scene. */
+static struct sx_scale scale;
+
 static struct stixel_frame make(void)
 {
 	header = (struct stixel_frame_header){
@@ -91,6 +94,8 @@ static struct stixel_frame make(void)
 		}
 	}
 	offsets[COLUMNS] = header.stixel_count;
+	scale = (struct sx_scale){.given_near_m = 4.0, .given_far_m = SX_BIRD_FAR_M};
+	sx_scale_frame(&scale, &header, stixels);
 	return (struct stixel_frame){.header = &header, .offsets = offsets, .stixels = stixels};
 }
 
@@ -142,7 +147,7 @@ static void test_bird(void **state)
 
 	assert_int_equal(sx_image_init(&rgb, SX_PIXEL_RGB24, sx_bird_width(600), 600), 0);
 	assert_int_equal(rgb.width, 400);
-	assert_int_equal(sx_bird_draw(&rgb, &f), 0);
+	assert_int_equal(sx_bird_draw(&rgb, &f, &scale), 0);
 	road = at(&rgb, 0, 5.5);
 	behind = at(&rgb, -8, 25);
 	outside = at(&rgb, -18, 5);
@@ -177,7 +182,7 @@ static void test_bird_drop(void **state)
 	unsigned light = 0, dark = 0;
 
 	assert_int_equal(sx_image_init(&rgb, SX_PIXEL_RGB24, sx_bird_width(600), 600), 0);
-	assert_int_equal(sx_bird_draw(&rgb, &f), 0);
+	assert_int_equal(sx_bird_draw(&rgb, &f, &scale), 0);
 	outside = at(&rgb, -18, 5);
 	for (double m = 8.0; m < 8.8; m += 0.1) {
 		light += at(&rgb, -0.65, m).r == 255;
@@ -199,15 +204,15 @@ static void test_bird_blind(void **state)
 	struct sx_rgb road;
 
 	assert_int_equal(sx_image_init(&rgb, SX_PIXEL_RGB24, sx_bird_width(600), 600), 0);
-	assert_int_equal(sx_bird_draw(&rgb, &f), 0);
+	assert_int_equal(sx_bird_draw(&rgb, &f, &scale), 0);
 	road = at(&rgb, 0, 5.5);
 	header.flags = STIXEL_FRAME_BLIND;
-	assert_int_equal(sx_bird_draw(&rgb, &f), 0);
+	assert_int_equal(sx_bird_draw(&rgb, &f, &scale), 0);
 	for (double m = 0.2; m < 59; m += 0.1)
 		for (double x = -15; x < 15; x += 0.5)
 			assert_false(same(at(&rgb, x, m), road));
 	header.fx = 0;
-	assert_int_equal(sx_bird_draw(&rgb, &f), -EINVAL);
+	assert_int_equal(sx_bird_draw(&rgb, &f, &scale), -EINVAL);
 	sx_image_finish(&rgb);
 }
 
@@ -221,19 +226,22 @@ static void test_scene(void **state)
 	sx_scene_size(&f, 40, 10, &w, &h);
 	assert_int_equal(w, 40);
 	assert_int_equal(h, 8); /* 300:120 with cells twice as high as wide */
-	sx_scene_draw(&c, &f, 0, 0, w, h);
+	sx_scene_draw(&c, &f, &scale, 0, 0, w, h);
 	assert_int_equal(c.cells[15].fg, SX_C_SKY);
 	assert_int_equal(c.cells[7 * 40 + 15].bg, SX_C_GROUND);
 	assert_in_range(c.cells[5].fg, SX_C_DEPTH + 8,
 			SX_C_DEPTH + 12); /* 10 m: two thirds of the way from 60 to 4 */
 	assert_in_range(c.cells[30].fg, SX_C_DEPTH + 4, SX_C_DEPTH + 8);     /* 20 m */
 	assert_int_equal(c.cells[34].fg, SX_C_DEPTH + SX_CANVAS_DEPTHS - 1); /* 2 m */
-	assert_int_equal(c.cells[39].fg, SX_C_UNKNOWN);
+	assert_int_equal(c.cells[39].bg,
+			 SX_C_UNKNOWN); /* unseen has a character, so it looks like no distance */
+	assert_int_equal(c.cells[39].c, '/');
 	c.colours = c.utf8 = false;
-	sx_scene_draw(&c, &f, 0, 0, w, h);
+	sx_scene_draw(&c, &f, &scale, 0, 0, w, h);
 	assert_int_equal(c.cells[34].c, '@');
 	assert_int_equal(c.cells[7 * 40 + 15].c, '.');
 	assert_int_equal(c.cells[15].c, ' ');
+	assert_int_equal(c.cells[39].c, '/');
 	sx_scene_size(&f, 7, 2, &w, &h);
 	assert_int_equal(w + h, 0);
 	sx_canvas_finish(&c);

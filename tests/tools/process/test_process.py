@@ -12,7 +12,7 @@ import time
 import unittest
 import zlib
 
-from support import Folder, Png, program, run, shifted_pair, write_pgm, write_png
+from support import LEGEND, Folder, Png, program, run, shifted_pair, write_pgm, write_png
 
 WIDTH, HEIGHT, DISPARITY = 160, 96, 11
 HEADER = "column,row_top,row_bottom,class,disparity,depth_m,slope,confidence,support,label"
@@ -117,10 +117,25 @@ class Results(Outputs):
     def test_overlay_shows_the_image(self):
         self.process(self.left, self.right)
         o = Png(self.path("out", "left.overlay.png"))
-        self.assertEqual((o.width, o.height, o.bits, o.channels), (WIDTH, HEIGHT, 8, 3))
+        self.assertEqual((o.width, o.height, o.bits, o.channels), (WIDTH, HEIGHT + LEGEND, 8, 3))
         colours = {p for row in o.rows for p in row}
         self.assertGreater(len(colours), 100)
         self.assertTrue(any(r != g or g != b for r, g, b in colours))
+
+    def test_colours_of_given_distances(self):
+        def overlay(*options):
+            self.process(*options, self.left, self.right)
+            return Png(self.path("out", "left.overlay.png")).rows
+        scene, near, far = overlay(), overlay("--near", 0.5, "--far", 1), overlay("--near", 1000, "--far", 2000)
+        self.assertEqual(overlay("--near", 0.5, "--far", "1.0"), near)
+        # all is far, or all is near: other colours than those of the scene, and other numbers in the legend
+        self.assertEqual(len({str(rows[:HEIGHT]) for rows in (scene, near, far)}), 3)
+        self.assertEqual(len({str(rows[HEIGHT:]) for rows in (scene, near, far)}), 3)
+        self.assertGreater(*(sum(g for row in rows[:HEIGHT] for _, g, _ in row) for rows in (far, near)))
+        for ends in (("--near", 5, "--far", 5), ("--near", 5, "--far", 1), ("--near", 0), ("--far", "x"),
+                     ("--far", "nan")):
+            r = run("stixel-process", *ends, self.left, self.right)
+            self.assertEqual(r.returncode, 64, r.stderr)
 
     def test_more_pictures_only_when_asked(self):
         self.process(self.left, self.right)

@@ -87,8 +87,10 @@ static int begin_export(struct exporter *e)
 	if (e->writer.mcap)
 		return 0;
 	r = sx_messages_create(&e->messages, params.instance);
-	if (r == 0)
+	if (r == 0) {
+		sx_messages_scale(e->messages, e->c->near_m, e->c->far_m);
 		r = sx_recording_begin(&e->writer, sink, e, &params);
+	}
 	if (r == 0)
 		r = add_channels(e, params.instance);
 	return r;

@@ -157,7 +157,7 @@ void sx_page_picture(struct sx_canvas *c, const struct sx_top *t, int x, int y, 
 	sx_scene_size(t->frame, width, height - 2, &w, &h);
 	if (!w)
 		return;
-	sx_scene_draw(c, t->frame, x, y, w, h);
+	sx_scene_draw(c, t->frame, &t->scale, x, y, w, h);
 	y += h;
 	if (sx_scene_free(t->frame, metres)) {
 		bool narrow = width < 42;
@@ -167,5 +167,5 @@ void sx_page_picture(struct sx_canvas *c, const struct sx_top *t, int x, int y, 
 		free_part(c, at, y, end, narrow ? "" : "right ", metres[2]);
 		y++;
 	}
-	sx_scene_legend(c, t->frame, x, y, end);
+	sx_scene_legend(c, &t->scale, x, y, end);
 }

@@ -5,19 +5,11 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/ctl/top/scene.h"
-#include "tools/draw/overlay.h"
 
-enum { SAMPLES_X = 3, SAMPLES_Y = 2, STRAY = 2, COLUMNS_MAX = 4096 };
-
-static struct sx_palette_range range_of(const struct stixel_frame_header *h)
-{
-	const struct sx_overlay_params p = {.disparities = (int)h->disparities,
-					    .focal_baseline = h->fx * h->baseline_m};
-
-	return sx_overlay_range(&p);
-}
+enum { SAMPLES_X = 3, SAMPLES_Y = 2, STRAY = 2, COLUMNS_MAX = 4096, UNSEEN = '/' };
 
 static int by_size(const void *a, const void *b)
 {
@@ -138,55 +130,67 @@ static uint32_t character(const struct sx_canvas *c, enum sx_canvas_colour colou
 	case SX_C_GROUND:
 		return '.';
 	case SX_C_SKY:
-	case SX_C_UNKNOWN:
 		return ' ';
+	case SX_C_UNKNOWN:
+		return UNSEEN;
 	default:
 		return c->utf8 ? shades[(colour - SX_C_DEPTH) * 4 / SX_CANVAS_DEPTHS]
 			       : (uint32_t)ascii[(colour - SX_C_DEPTH) * 8 / SX_CANVAS_DEPTHS];
 	}
 }
 
-void sx_scene_draw(struct sx_canvas *c, const struct stixel_frame *f, int x, int y, int width, int height)
+/* Draws a cell with one colour. */
+static void put_look(struct sx_canvas *c, int x, int y, enum sx_canvas_colour colour)
 {
-	const struct sx_palette_range range = range_of(f->header);
+	if (!c->colours)
+		sx_canvas_put(c, x, y, character(c, colour), SX_C_PLAIN, SX_C_PLAIN);
+	else
+		sx_canvas_put(c, x, y, colour == SX_C_UNKNOWN ? UNSEEN : ' ', SX_C_DIM, colour);
+}
+
+void sx_scene_draw(struct sx_canvas *c, const struct stixel_frame *f, const struct sx_scale *scale, int x,
+		   int y, int width, int height)
+{
 	const double step_x = (double)f->header->image_width / width,
 		     step_y = (double)f->header->image_height / height;
 	/* a block fills half a cell, so that a cell can show two colours */
 	const bool halves = c->colours && c->utf8;
 
 	for (int i = 0; i < width * height; i++) {
-		int u = i % width, v = i / width;
+		const int u = i % width, v = i / width;
+		enum sx_canvas_colour upper, lower;
 
-		if (halves)
-			sx_canvas_put(c, x + u, y + v, 0x2580,
-				      look(f, &range, u * step_x, v * step_y, step_x, step_y / 2.0),
-				      look(f, &range, u * step_x, (v + 0.5) * step_y, step_x, step_y / 2.0));
-		else if (c->colours)
-			sx_canvas_put(c, x + u, y + v, ' ', SX_C_PLAIN,
-				      look(f, &range, u * step_x, v * step_y, step_x, step_y));
+		if (!halves) {
+			put_look(c, x + u, y + v,
+				 look(f, &scale->range, u * step_x, v * step_y, step_x, step_y));
+			continue;
+		}
+		upper = look(f, &scale->range, u * step_x, v * step_y, step_x, step_y / 2.0);
+		lower = look(f, &scale->range, u * step_x, (v + 0.5) * step_y, step_x, step_y / 2.0);
+		if (upper == SX_C_UNKNOWN && lower == SX_C_UNKNOWN)
+			put_look(c, x + u, y + v, SX_C_UNKNOWN);
 		else
-			sx_canvas_put(c, x + u, y + v,
-				      character(c, look(f, &range, u * step_x, v * step_y, step_x, step_y)),
-				      SX_C_PLAIN, SX_C_PLAIN);
+			sx_canvas_put(c, x + u, y + v, 0x2580, upper, lower);
 	}
 }
 
-void sx_scene_legend(struct sx_canvas *c, const struct stixel_frame *f, int x, int y, int end)
+void sx_scene_legend(struct sx_canvas *c, const struct sx_scale *scale, int x, int y, int end)
 {
-	const bool metres = f->header->fx > 0.0 && f->header->baseline_m > 0.0;
+	static const struct {
+		enum sx_canvas_colour look;
+		const char *name;
+	} looks[] = {{SX_C_UNKNOWN, "not seen"}, {SX_C_GROUND, "ground"}, {SX_C_SKY, "sky"}};
+	struct sx_scale_tick ticks[SX_SCALE_TICKS];
+	const int count = sx_scale_ticks(scale, ticks);
 
-	x = sx_canvas_text(c, x, y, end, SX_C_DIM, metres ? "4 m " : "near ");
-	for (int i = SX_CANVAS_DEPTHS - 1; i >= 0 && x < end; i -= 2) {
-		enum sx_canvas_colour colour = SX_C_DEPTH + i;
-
-		if (c->colours)
-			sx_canvas_put(c, x++, y, ' ', SX_C_PLAIN, colour);
-		else
-			sx_canvas_put(c, x++, y, character(c, colour), SX_C_PLAIN, SX_C_PLAIN);
+	x = sx_canvas_text(c, x, y, end, SX_C_DIM, "%s ", ticks[0].text);
+	for (int i = SX_CANVAS_DEPTHS - 1; i >= 0 && x < end; i -= 2)
+		put_look(c, x++, y, SX_C_DEPTH + i);
+	x = sx_canvas_text(c, x, y, end, SX_C_DIM, " %s %s", ticks[count - 1].text, sx_scale_unit(scale));
+	for (size_t i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+		if (x + 4 + (int)strlen(looks[i].name) > end)
+			return;
+		put_look(c, x + 2, y, looks[i].look);
+		x = sx_canvas_text(c, x + 4, y, end, SX_C_DIM, "%s", looks[i].name);
 	}
-	x = sx_canvas_text(c, x, y, end, SX_C_DIM, metres ? " 60 m" : " far");
-	if (x + 8 > end)
-		return;
-	sx_canvas_put(c, x + 1, y, c->colours ? ' ' : '.', SX_C_PLAIN, c->colours ? SX_C_GROUND : SX_C_PLAIN);
-	sx_canvas_text(c, x + 3, y, end, SX_C_DIM, "road");
 }

@@ -6,6 +6,7 @@
 #ifndef SX_TOOLS_CTL_TOP_SCENE_H
 #define SX_TOOLS_CTL_TOP_SCENE_H
 
+#include "recording/messages/scale.h"
 #include "stixel.h"
 #include "tools/ctl/top/canvas.h"
 
@@ -26,10 +27,11 @@ bool sx_scene_free(const struct stixel_frame *f, double metres[SX_FREE_PARTS]);
 void sx_scene_size(const struct stixel_frame *f, int width, int height, int *cells_x, int *cells_y);
 /*
  * Draws the picture at (x, y). With colours a cell shows two pixels. Without colours, characters show the
- * distance, and near ones are dark.
+ * distance, and near ones are dark. Unseen cells have a slash in both cases.
  */
-void sx_scene_draw(struct sx_canvas *c, const struct stixel_frame *f, int x, int y, int width, int height);
+void sx_scene_draw(struct sx_canvas *c, const struct stixel_frame *f, const struct sx_scale *scale, int x,
+		   int y, int width, int height);
 /* Writes the meaning of the colours or characters in one line, up to column end. */
-void sx_scene_legend(struct sx_canvas *c, const struct stixel_frame *f, int x, int y, int end);
+void sx_scene_legend(struct sx_canvas *c, const struct sx_scale *scale, int x, int y, int end);
 
 #endif

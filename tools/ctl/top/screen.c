@@ -12,6 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* before ncurses, whose macros have the names of fields */
+#include "stixel.h"
+
 #define NCURSES_WIDECHAR 1
 #include <ncurses.h>
 #include <term.h>
@@ -50,15 +53,18 @@ static int nearest_256(struct sx_rgb rgb)
 /* Returns one of the eight colours that every colour terminal has. */
 static int nearest_8(int depth)
 {
-	static const int scale[5] = {COLOR_BLUE, COLOR_CYAN, COLOR_GREEN, COLOR_YELLOW, COLOR_RED};
+	static const int scale[4] = {COLOR_BLUE, COLOR_MAGENTA, COLOR_RED, COLOR_YELLOW};
 
-	return scale[depth * 5 / SX_CANVAS_DEPTHS];
+	return scale[depth * 4 / SX_CANVAS_DEPTHS];
 }
 
-/* Returns the colour that the pictures of the other tools use, see sx_palette_distance(). */
-static struct sx_rgb depth_colour(int depth)
+/* Returns the colour that pictures without an image below have. */
+static struct sx_rgb scene_colour(enum sx_canvas_colour i)
 {
-	return sx_palette_turbo(0.10 + 0.80 * depth / (SX_CANVAS_DEPTHS - 1));
+	if (i >= SX_C_DEPTH)
+		return sx_palette_distance_at((i - SX_C_DEPTH) / (SX_CANVAS_DEPTHS - 1.0));
+	return sx_palette_mix((struct sx_rgb){0, 0, 0},
+			      sx_palette_class(i == SX_C_GROUND ? STIXEL_GROUND : STIXEL_SKY), 128);
 }
 
 static void choose_colours(void)
@@ -76,13 +82,14 @@ static void choose_colours(void)
 		[SX_C_BAD] = {COLOR_RED, {255, 95, 95}},
 		[SX_C_BAR] = {COLOR_GREEN, {95, 175, 135}},
 		[SX_C_BAR_TAIL] = {COLOR_YELLOW, {175, 135, 95}},
-		[SX_C_GROUND] = {COLOR_MAGENTA, {95, 0, 95}},
-		[SX_C_SKY] = {-1, {0, 0, 95}},
+		[SX_C_GROUND] = {COLOR_GREEN, {0, 0, 0}},
+		[SX_C_SKY] = {COLOR_CYAN, {0, 0, 0}},
 		[SX_C_UNKNOWN] = {-1, {0, 0, 0}},
 	};
 
 	for (int i = 0; i < SX_C_COUNT; i++) {
-		struct sx_rgb rgb = i < SX_C_DEPTH ? named[i].rgb : depth_colour(i - SX_C_DEPTH);
+		const bool scene = i == SX_C_GROUND || i == SX_C_SKY || i >= SX_C_DEPTH;
+		const struct sx_rgb rgb = scene ? scene_colour((enum sx_canvas_colour)i) : named[i].rgb;
 
 		if (i == SX_C_PLAIN)
 			term.numbers[i] = -1;

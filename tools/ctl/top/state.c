@@ -21,12 +21,15 @@ enum { ASK_MS = 1000 };
 void sx_top_choose(struct sx_top *t, const char *instance)
 {
 	const enum sx_top_window window = t->window;
+	const struct sx_scale given = {.given_near_m = t->scale.given_near_m,
+				       .given_far_m = t->scale.given_far_m};
 	char name[SX_TOP_NAME_BYTES];
 
 	snprintf(name, sizeof(name), "%s", instance); /* instance may point into t */
 	sx_top_finish(t);
 	snprintf(t->instance, sizeof(t->instance), "%s", name);
 	t->window = window;
+	t->scale = given;
 }
 
 void sx_top_finish(struct sx_top *t)
@@ -99,6 +102,8 @@ bool sx_top_look(struct sx_top *t)
 	    (stixel_status(t->reader, &status, sizeof(status)) < 0 ||
 	     (status.publisher != STIXEL_PUBLISHER_ALIVE && status.publisher != STIXEL_PUBLISHER_STALLED)))
 		t->frame = NULL;
+	if (r > 0)
+		sx_scale_frame(&t->scale, t->frame->header, t->frame->stixels);
 	return r > 0;
 }
 

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "recording/messages/scale.h"
 #include "stixel.h"
 #include "tools/common/ring_layout.h"
 
@@ -33,11 +34,15 @@ struct sx_top {
 	char layout[SX_RING_LAYOUT_BYTES]; /* sx_ring_other_layout() of the instance's ring; else empty */
 	struct stixel_reader *reader;	   /* NULL: not open yet */
 	const struct stixel_frame *frame;  /* newest frame, owned by reader; NULL: none, or outdated */
+	struct sx_scale scale;		   /* colours of the distances of frame */
 	struct sx_top_history fps, p99_ms, watts;
 	enum sx_top_window window;
 };
 
-/* Selects another instance and clears the state of the old one. The caller has checked the name. */
+/*
+ * Selects another instance and clears the state of the old one, except window and given ends of the scale.
+ * The caller has checked the name.
+ */
 void sx_top_choose(struct sx_top *t, const char *instance);
 void sx_top_finish(struct sx_top *t);
 /* Asks the daemon for its status. Waits for at most 1 s. */

@@ -136,6 +136,7 @@ int ctl_top(const struct ctl *c)
 	int code = 0;
 
 	setlocale(LC_CTYPE, "");
+	sx_scale_give(&top.scale, c->near_m, c->far_m);
 	sx_top_choose(&top, c->instance);
 	if (c->once || !sx_screen_open())
 		code = once(&top);

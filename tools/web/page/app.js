@@ -8,7 +8,7 @@ import {Link} from "./link.js";
 import {CLASS, DISTANCE} from "./palette.js";
 import {count, number, setText, showCameras, showFacts, showStages} from "./panels.js";
 import {Settings} from "./settings.js";
-import {CameraView, scaleOf, ticks} from "./view.js";
+import {CameraView} from "./view.js";
 import {readFrame, readFree} from "./wire.js";
 
 const OLD_MS = 1500; // age of a picture that is no longer shown as live, ms
@@ -41,8 +41,9 @@ function choice(name) {
 }
 
 function query() {
-  const ground = choice("ground"), rate = $("rate").value;
-  return `?${["free=yes", ...(ground === "none" ? [] : [`images=${ground}`]), ...(rate ? [`fps=${rate}`] : [])].join("&")}`;
+  const ground = choice("ground"), rate = $("rate").value, ends = [...$("ends").value.matchAll(/\d+(\.\d+)?/g)];
+  const given = ends.length === 2 ? [`near=${ends[0][0]}`, `far=${ends[1][0]}`] : [];
+  return `?${["free=yes", "scale=yes", ...given, ...(ground === "none" ? [] : [`images=${ground}`]), ...(rate ? [`fps=${rate}`] : [])].join("&")}`;
 }
 
 function restore() {
@@ -53,6 +54,7 @@ function restore() {
   }
   $("rate").value = kept("rate") ?? (matchMedia("(max-width: 40rem)").matches ? "15" : "30");
   $("range").value = kept("range") ?? "40";
+  $("ends").value = kept("ends") ?? "";
   bird.range = Number($("range").value);
   const aspect = kept("aspect");
   if (/^\d+ \/ \d+$/.test(aspect ?? ""))
@@ -64,9 +66,10 @@ function changed() {
     keep(name, choice(name));
   keep("rate", $("rate").value);
   keep("range", $("range").value);
+  keep("ends", $("ends").value);
   bird.range = Number($("range").value);
   $("legend-distance").hidden = choice("colour") === "class" && choice("ground") !== "disparity";
-  $("legend-class").hidden = !$("legend-distance").hidden;
+  $("legend-object").hidden = !($("ends-pick").hidden = $("legend-distance").hidden);
   if (shown)
     display(shown);
   if (link.instance)
@@ -150,6 +153,7 @@ async function decode(set) {
   const bytes = ground === "left" ? set.left : ground === "disparity" ? set.disparity : null;
   set.parsed = readFrame(set.frame);
   set.parsed.free = set.free && readFree(set.free);
+  set.parsed.scale = set.scale;
   set.picture = bytes ? await createImageBitmap(new Blob([bytes], {type: ground === "left" ? "image/jpeg" : "image/png"})) : null;
   return set;
 }
@@ -167,9 +171,9 @@ function display(set) {
     shape(aspect);
     keep("aspect", aspect);
   }
-  view.show(f, choice("ground") === "none" ? null : set.picture, choice("colour"));
+  view.show(f, choice("ground") === "none" ? null : set.picture, choice("colour"), choice("ground") === "disparity");
   bird.show(f, choice("colour"));
-  legend(f);
+  legend(set.scale);
 }
 
 // Decodes one picture at a time. Of the pictures that come meanwhile, only the newest waits.
@@ -215,16 +219,22 @@ function fullScreen() {
 }
 
 let legendOf = "";
-function legend(frame) {
-  const scale = scaleOf(frame), key = `${scale.near} ${scale.far}`;
-  if (key === legendOf)
+function legend(scale) {
+  const key = JSON.stringify(scale ?? null);
+  if (!scale || key === legendOf)
     return;
   legendOf = key;
-  $("ticks").replaceChildren(...ticks(scale).map(({place, text}) => {
+  let from = -1; // end of the last number, of the width
+  $("ticks").replaceChildren(...scale.ticks.flatMap(({place, text}, i, {length}) => {
+    const last = i === length - 1, words = last ? `${text} ${scale.unit}` : text, at = 1 - place, wide = 0.03 * words.length;
+    if (i && !last && (at - wide / 2 < from + 0.02 || at + wide / 2 > 0.85))
+      return [];
+    from = at + wide / 2;
     const mark = document.createElement("span");
-    mark.textContent = text;
-    mark.style.left = `${Math.min(96, Math.max(4, place * 100))}%`;
-    return mark;
+    mark.textContent = words;
+    mark.className = last ? "last" : i ? "" : "first";
+    mark.style.left = `${at * 100}%`;
+    return [mark];
   }));
 }
 
@@ -234,7 +244,7 @@ function paintScale() {
     c.fillStyle = `rgb(${colour})`;
     c.fillRect(255 - i, 0, 1, 1); // near is on the left
   });
-  Object.entries(KIND).forEach(([name, kind]) =>
+  Object.entries(KIND).forEach(([name, kind]) => kind < KIND.unknown &&
     document.querySelector(`.swatches .${name}`)?.style.setProperty("--swatch", `rgb(${CLASS[kind]})`));
 }
 
@@ -390,7 +400,7 @@ const settings = new Settings($("settings"), {instance: () => link.instance, kee
 restore();
 paintScale();
 changed();
-for (const id of ["rate", "range"])
+for (const id of ["rate", "range", "ends"])
   $(id).addEventListener("change", changed);
 for (const input of document.querySelectorAll("input[type=radio]"))
   input.addEventListener("change", changed);

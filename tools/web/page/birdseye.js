@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {END, KIND} from "./layout.js";
 import {CLASS} from "./palette.js";
-import {distanceColour, scaleOf} from "./view.js";
+import {distanceColour} from "./view.js";
 
 const STEP_M = {5: 1, 10: 2, 20: 5, 40: 10, 80: 20};
 const NONE = 2 ** 32 - 1; // no stixel
@@ -177,11 +177,11 @@ export class Birdseye {
   }
 
   object(i, depth, alpha) {
-    const c = this.context, {stixels: s} = this.frame, scale = scaleOf(this.frame), z = scale.fb / s.disparity[i];
+    const c = this.context, {stixels: s, scale, fx, baseline} = this.frame, z = fx * baseline / s.disparity[i];
     if (z > this.range)
       return;
     const [left, right] = this.rays(s.column[i]), [x, y] = this.place(left * z, z), width = this.place(right * z, z)[0] - x;
-    c.fillStyle = `rgb(${this.colour === "class" ? CLASS[KIND.object] : distanceColour(scale, s.disparity[i])})`;
+    c.fillStyle = `rgb(${this.colour === "class" || !scale ? CLASS[KIND.object] : distanceColour(scale, s.disparity[i])})`;
     c.globalAlpha = alpha;
     c.fillRect(x - 0.5, y - depth, Math.max(2.5, width + 1), depth);
   }

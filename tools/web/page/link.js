@@ -22,7 +22,7 @@ export async function sentence(answer) {
 
 // on: {frame(set), notice(n), link(word, text), status(object or null, text), instances(list, tune, left)}. left:
 // number of instances left out. tune: settings may be changed here. set: number, ageMs, received, and the payloads of
-// one frame: frame, free, left, disparity.
+// one frame: frame, free, scale (object), left, disparity.
 export class Link {
   constructor(on) {
     this.on = on;
@@ -121,12 +121,14 @@ export class Link {
       parts.disparity = m;
     else if (m.kind === MESSAGE_KIND.free)
       parts.free = m;
+    else if (m.kind === MESSAGE_KIND.scale)
+      parts.scale = JSON.parse(new TextDecoder().decode(m.payload));
     else if (m.kind === MESSAGE_KIND.notice)
       this.on.notice(JSON.parse(new TextDecoder().decode(m.payload)));
     else if (m.kind === MESSAGE_KIND.frame) {
       const belongs = (p) => p && p.number === m.number ? p.payload : null;
       this.on.frame({number: m.number, ageMs: m.ageMs, skipped: m.skipped, received: performance.now(), frame: m.payload,
-        left: belongs(parts.left), disparity: belongs(parts.disparity), free: belongs(parts.free)});
+        left: belongs(parts.left), disparity: belongs(parts.disparity), free: belongs(parts.free), scale: parts.scale});
     }
   }
 

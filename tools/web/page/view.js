@@ -1,30 +1,21 @@
 // Shows the camera's picture with stixels over it, as stixelctl snapshot draws them, and a probe that measures.
 // SPDX-License-Identifier: Apache-2.0
-import {CLASS, DISTANCE, FAR_M, NEAR_M, FAR_PART, NEAR_PART} from "./palette.js";
+import {ALONE, CLASS, DISTANCE, EDGE, EDGES_FROM_ROWS, HATCH, HATCH_PX, OVER, SIDES_FROM_PX, STEP_PARTS, STEP_PX, UNSEEN} from "./palette.js";
 import {KIND, ROAD_NONE} from "./layout.js";
 import {groundDisparity} from "./wire.js";
 
 const WORDS = Object.keys(KIND);
-// weights of the colour, 0..1: over a picture, and without a picture below
-const OVER = {ground: 0.24, object: 0.59, sky: 0.36}, ALONE = {ground: 0.42, object: 0.92, sky: 0.42};
 const DARK = [18, 20, 26];
 
-// Returns the ends of the scale, px of disparity.
-export function scaleOf(frame) {
-  const fb = frame.fx * frame.baseline;
-  return fb > 0 ? {near: fb / NEAR_M, far: fb / FAR_M, fb} : {near: frame.disparities * NEAR_PART, far: frame.disparities * FAR_PART, fb: 0};
-}
-
-export function distanceColour(scale, disparity) {
-  const place = disparity > scale.far ? Math.log(disparity / scale.far) / Math.log(scale.near / scale.far) : 0;
+// Returns the colour of a disparity on the frame's scale, px.
+export function distanceColour({near_px: near, far_px: far}, disparity) {
+  const place = disparity > far ? Math.log(disparity / far) / Math.log(near / far) : 0;
   return DISTANCE[Math.round(255 * Math.min(1, place))];
 }
 
-// Returns the marks of the legend at places 0..1, near to far.
-export function ticks(scale) {
-  const marks = scale.fb ? [5, 10, 20, 40].map((m) => [scale.fb / m, `${m} m`])
-    : [1, 0.5, 0.25, 0.1, 0.05].map((p) => [scale.near * p, `${Math.round(scale.near * p)} px`]);
-  return marks.map(([d, text]) => ({place: 1 - Math.log(d / scale.far) / Math.log(scale.near / scale.far), text}));
+// Returns whether depth steps from a disparity to that of a farther neighbour.
+function steps(nearer, farther) {
+  return nearer - farther > STEP_PX && STEP_PARTS * (nearer - farther) > nearer;
 }
 
 export class CameraView {
@@ -33,6 +24,8 @@ export class CameraView {
     this.tell = tell; // (text): result of the probe
     this.context = canvas.getContext("2d", {alpha: false});
     this.layer = document.createElement("canvas"); // the stixels, one pixel for each row of each column
+    this.mask = document.createElement("canvas"); // opaque where nothing was seen
+    this.lines = [];
     this.probe = null; // {x, y} in image px
     this.frame = null;
     const at = (e) => this.aim(e.offsetX / canvas.clientWidth, e.offsetY / canvas.clientHeight);
@@ -62,8 +55,10 @@ export class CameraView {
       this.aim(-1, -1);
   }
 
-  show(frame, picture, colour) {
+  // outline: only edges are drawn, because the picture has the colours of distances itself.
+  show(frame, picture, colour, outline = false) {
     this.frame = frame;
+    this.outline = outline && picture !== null;
     this.picture = picture;
     this.colour = frame.blind ? "off" : colour; // a blind frame's stixels were not seen
     this.fill();
@@ -77,48 +72,96 @@ export class CameraView {
     this.context.fillRect(0, 0, this.canvas.width, this.canvas.height);
   }
 
-  // Draws the stixels into the layer.
+  // Draws the stixels into the layer, and what is unseen into the mask.
   fill() {
-    const {columns, height, stixels: s} = this.frame;
-    if (this.colour === "off" || !columns)
+    const {columns, height, stixels: s} = this.frame, scale = this.frame.scale;
+    if (this.colour === "off" && !this.frame.blind || !columns || !scale)
       return;
-    if (this.layer.width !== columns || this.layer.height !== height) {
-      this.layer.width = columns;
-      this.layer.height = height;
-      this.image = null;
-    }
-    const context = this.layer.getContext("2d");
-    this.image = this.image || context.createImageData(columns, height);
-    const pixels = new Uint32Array(this.image.data.buffer), scale = scaleOf(this.frame);
+    for (const canvas of [this.layer, this.mask])
+      if (canvas.width !== columns || canvas.height !== height)
+        Object.assign(canvas, {width: columns, height});
+    const image = new ImageData(columns, height), mask = new ImageData(columns, height);
+    const pixels = new Uint32Array(image.data.buffer), unseen = new Uint32Array(mask.data.buffer);
     const weight = this.picture ? OVER : ALONE, rgba = (c, a) => ((a * 255) << 24 | c[2] << 16 | c[1] << 8 | c[0]) >>> 0;
-    pixels.fill(0);
-    for (let i = 0; i < s.count; i++) {
+    const disparity = new Float32Array(columns * height).fill(NaN); // NaN: unseen, or too low for edges; sky: 0
+    unseen.fill(0xff000000);
+    for (let i = 0; i < s.count && !this.frame.blind; i++) {
       const kind = s.kind[i], column = s.column[i], top = s.top[i], bottom = Math.min(s.bottom[i], height - 1);
       if (kind > KIND.sky || column >= columns || (kind === KIND.object && !s.disparity[i]))
         continue;
-      const object = kind === KIND.object;
-      const colour = object && this.colour === "distance" ? distanceColour(scale, s.disparity[i]) : CLASS[kind];
-      const value = rgba(colour, weight[WORDS[kind]] * (this.colour === "class" && !object ? 1.35 : 1));
-      for (let y = top, at = top * columns + column; y <= bottom; y++, at += columns)
+      const byDistance = kind === KIND.object && this.colour === "distance", alpha = weight[WORDS[kind]];
+      const flat = s.slope[i] === 0 || !byDistance;
+      let value = rgba(byDistance ? distanceColour(scale, s.disparity[i]) : CLASS[kind], alpha);
+      for (let y = top, at = top * columns + column; y <= bottom; y++, at += columns) {
+        const d = s.disparity[i] + s.slope[i] * (s.bottom[i] - y);
+        if (!flat)
+          value = rgba(distanceColour(scale, d), alpha);
         pixels[at] = value;
-      if (object) { // edges: bright above, dark below
-        if (bottom - top >= 3)
-          pixels[top * columns + column] = rgba(colour.map((v) => v + (255 - v) * 0.45), weight.object);
-        pixels[bottom * columns + column] = rgba(DARK, 0.75);
+        unseen[at] = 0;
+        disparity[at] = bottom - top < EDGES_FROM_ROWS - 1 ? NaN : kind === KIND.sky ? 0 : s.disparity[i] ? Math.max(0, d) : NaN;
       }
     }
-    context.putImageData(this.image, 0, 0);
+    this.edges(disparity);
+    this.layer.getContext("2d").putImageData(image, 0, 0);
+    this.mask.getContext("2d").putImageData(mask, 0, 0);
   }
 
-  // Draws dark lines between neighbouring stixels to separate them.
-  sides(c, zoomX, zoomY) {
-    const {columnWidth, stixels: s} = this.frame;
-    if (columnWidth * zoomX < 3)
-      return;
-    c.fillStyle = "rgba(18,20,26,0.35)";
-    for (let i = 0; i < s.count; i++)
-      if (s.kind[i] === KIND.object)
-        c.fillRect((s.column[i] + 1) * columnWidth * zoomX - 1, s.top[i] * zoomY, 1, (s.bottom[i] - s.top[i] + 1) * zoomY);
+  // Finds the borders at which depth steps: [column, row, rows, side], side: -1 left, 1 right, 0 above, 2 below.
+  edges(disparity) {
+    const {columns, height, stixels: s} = this.frame, sides = [[-1, -1], [1, 1]];
+    this.lines = [];
+    for (let i = 0; i < s.count && !this.frame.blind; i++) {
+      const u = s.column[i], top = s.top[i], bottom = Math.min(s.bottom[i], height - 1), at = (y) => disparity[y * columns + u];
+      if (s.kind[i] > KIND.object || u >= columns)
+        continue;
+      if (top > 0 && steps(at(top), at(top - 1)))
+        this.lines.push([u, top, 1, 0]);
+      if (bottom < height - 1 && steps(at(bottom), at(bottom + 1)))
+        this.lines.push([u, bottom, 1, 2]);
+      for (const [by, side] of sides) {
+        if (u + by < 0 || u + by >= columns)
+          continue;
+        for (let y = top, from = top; y <= bottom + 1; y++) {
+          if (y <= bottom && steps(at(y), disparity[y * columns + u + by]))
+            continue;
+          if (y > from)
+            this.lines.push([u, from, y - from, side]);
+          from = y + 1;
+        }
+      }
+    }
+  }
+
+  drawLines(c, zoomX, zoomY, ratio) {
+    const width = this.frame.columnWidth * zoomX, sides = width >= SIDES_FROM_PX * ratio;
+    c.fillStyle = this.outline ? `rgba(255,255,255,${EDGE})` : `rgba(${DARK},${EDGE})`;
+    for (const [u, row, rows, side] of this.lines) {
+      if (side === 0 || side === 2)
+        c.fillRect(u * width, side ? (row + 1) * zoomY - ratio : row * zoomY, width, ratio);
+      else if (sides)
+        c.fillRect(side < 0 ? u * width : (u + 1) * width - ratio, row * zoomY, ratio, rows * zoomY);
+    }
+  }
+
+  // Makes unseen places darker and hatches them.
+  drawUnseen(c, width, height, ratio) {
+    const {frame} = this, hatch = this.hatch = this.hatch ?? document.createElement("canvas"), h = hatch.getContext("2d");
+    hatch.width = width;
+    hatch.height = height;
+    h.fillStyle = `rgba(${DARK},${UNSEEN})`;
+    h.fillRect(0, 0, width, height);
+    h.strokeStyle = `rgba(255,255,255,${HATCH})`;
+    h.lineWidth = ratio;
+    h.beginPath();
+    for (let x = 0; x < width + height; x += HATCH_PX * ratio) {
+      h.moveTo(x, 0);
+      h.lineTo(x - height, height);
+    }
+    h.stroke();
+    h.globalCompositeOperation = "destination-in";
+    h.imageSmoothingEnabled = false;
+    h.drawImage(this.mask, 0, 0, frame.columns * frame.columnWidth * width / frame.width, height);
+    c.drawImage(hatch, 0, 0);
   }
 
   paint() {
@@ -150,10 +193,14 @@ export class CameraView {
     c.imageSmoothingEnabled = true;
     if (this.picture)
       c.drawImage(this.picture, 0, 0, width, height);
-    if (this.colour !== "off" && frame.columns) {
+    if ((this.colour !== "off" || frame.blind) && frame.columns && frame.scale) {
       c.imageSmoothingEnabled = false;
-      c.drawImage(this.layer, 0, 0, frame.columns * frame.columnWidth * zoomX, height);
-      this.sides(c, zoomX, zoomY);
+      if (!this.outline) {
+        c.drawImage(this.layer, 0, 0, frame.columns * frame.columnWidth * zoomX, height);
+        this.drawUnseen(c, width, height, ratio);
+      }
+      if (this.outline || this.colour === "distance") // over classes they would be dashes without a reason to see
+        this.drawLines(c, zoomX, zoomY, ratio);
     }
     if (frame.road !== ROAD_NONE) {
       const {axis, cross, slope} = frame.ground, lean = slope > 0 ? -cross / slope : 0; // rows per column

@@ -55,7 +55,7 @@ export class Cutter {
 function readStixels(view, at, count) {
   const s = {
     count, column: new Uint16Array(count), top: new Uint16Array(count), bottom: new Uint16Array(count),
-    disparity: new Float32Array(count), kind: new Uint8Array(count), confidence: new Uint8Array(count),
+    disparity: new Float32Array(count), slope: new Float32Array(count), kind: new Uint8Array(count), confidence: new Uint8Array(count),
   };
   for (let i = 0; i < count; i++, at += STIXEL.bytes) {
     const d = view.getUint16(at + STIXEL.disparity_q7, true);
@@ -63,6 +63,7 @@ function readStixels(view, at, count) {
     s.top[i] = view.getUint16(at + STIXEL.row_top, true);
     s.bottom[i] = view.getUint16(at + STIXEL.row_bottom, true);
     s.disparity[i] = d === DISPARITY_UNKNOWN ? 0 : d / 128; // px at the bottom row; 0: unknown
+    s.slope[i] = view.getInt16(at + STIXEL.slope_q14, true) / 16384; // px per row upwards
     s.kind[i] = view.getUint8(at + STIXEL.kind);
     s.confidence[i] = view.getUint8(at + STIXEL.confidence);
   }
