@@ -19,9 +19,10 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore  # noqa: E
 
 import stixel  # noqa: E402
 from stixel import Kind  # noqa: E402
+from stixel._messages import Messages  # noqa: E402
 from stixel_bridge import rig  # noqa: E402
 from stixel_bridge.fail import Fail  # noqa: E402
-from stixel_bridge.ros import health, images, store, topics  # noqa: E402
+from stixel_bridge.ros import health, images, markers, store, topics  # noqa: E402
 from stixel_bridge.sink import Instance, Report, Work  # noqa: E402
 from support_frames import ANCHOR_NS, frame_of, street  # noqa: E402
 
@@ -349,12 +350,19 @@ class Planners(Case):
 
     def test_markers_stand_on_the_road(self):
         frame = street()
-        marker = read(messages(frame)["markers"]).markers[0]
+        with unittest.mock.patch.dict(markers._scales, clear=True):
+            marker = read(messages(frame)["markers"]).markers[0]
         found = np.flatnonzero(frame.stixels["kind"] == stixel.Kind.OBJECT)
         np.testing.assert_array_equal(np.array([[p.x, p.y, p.z] for p in marker.points]).reshape(-1, 2, 3),
                                       frame.points("vehicle")[found])
         self.assertEqual((marker.type, marker.action, len(marker.colors)), (5, 0, 2 * len(found)))
         self.assertTrue(all(0 <= c.r <= 1 and 0 <= c.g <= 1 and 0 <= c.b <= 1 and c.a == 1 for c in marker.colors))
+        # the colours are those that Foxglove shows
+        scale = Messages("front")
+        scale.take(frame)
+        want = scale.colours(np.array([p.x for p in marker.points])) / 255
+        np.testing.assert_allclose([[c.r, c.g, c.b] for c in marker.colors], want, atol=1e-6)
+        self.assertGreater(np.ptp(want, 1).min(), 0.3)  # not the grey of a library without protobuf
 
 
 class Transforms(Case):

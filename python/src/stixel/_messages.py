@@ -9,6 +9,8 @@ import errno
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
+import numpy as np
+
 from ._convert import c_frame
 from ._errors import NotSupported, StixelError
 from ._layout import CMessage, CMessageTopic, CRecord, MessageKind, RecordKind
@@ -16,6 +18,8 @@ from ._library import messages_library
 from ._recorded import GAP_REASONS, GapReason
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ._frame import Frame
 
 
@@ -72,6 +76,18 @@ class Messages:
         due = self._check(self._lib.frame(self._handle, ctypes.byref(taken[0])))
         self._frame = taken
         return bool(due)
+
+    def scale(self, near_m: float = 0.0, far_m: float = 0.0) -> None:
+        """Gives the ends of the colour scale of distances, m; 0: an end follows the scene."""
+        self._check(self._lib.scale(self._handle, near_m, far_m))
+
+    def colours(self, distances_m: NDArray[np.float64]) -> NDArray[np.uint8]:
+        """Returns the colours (n, 3) of distances (n,) by the scale of the frame, which needs a camera model."""
+        distances = np.ascontiguousarray(distances_m, np.float64)
+        rgb = np.zeros((len(distances), 3), np.uint8)
+        self._check(self._lib.colours(self._handle, distances.ctypes.data_as(ctypes.POINTER(ctypes.c_double)),
+                                      len(distances), rgb.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))))
+        return rgb
 
     def make(self, kind: MessageKind) -> Optional[bytes]:
         """Makes a message of the frame. Returns None if the frame has no message of this kind."""

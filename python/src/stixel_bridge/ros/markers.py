@@ -4,9 +4,13 @@ SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, Sequence
+import threading
+from typing import TYPE_CHECKING, Any, Dict, Optional, Sequence
 
 import numpy as np
+
+from stixel import StixelError
+from stixel._messages import Messages
 
 from . import store
 from .frames import Names, header, stamp_ns, vector
@@ -20,14 +24,29 @@ LINE_LIST = 5
 ADD = 0
 LINE_WIDTH_M = 0.03
 LIFETIME_NS = 500_000_000  # lifetime of a marker that no newer marker replaces
-_NEAR_M, _FAR_M = 3.0, 40.0  # distance of red, and of blue
+_scales: Dict[str, Optional[Messages]] = {}  # by instance; a scale follows the frames of its instance
+_lock = threading.Lock()  # sinks have threads of their own
 
 
-def _colours(distance: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Returns colours (n, 4): red nearby, then yellow and green, and blue far away."""
-    far = np.clip(np.log(np.maximum(distance, 1e-3) / _NEAR_M) / np.log(_FAR_M / _NEAR_M), 0, 1)[:, None]
-    rgb = np.clip(1.5 - np.abs(4 * (1 - far) - [3.0, 2.0, 1.0]), 0, 1)
-    return np.hstack([rgb, np.ones_like(far)]).astype("<f4")
+def _scale(instance: str) -> Optional[Messages]:
+    if instance not in _scales:
+        try:
+            _scales[instance] = Messages(instance)
+        except StixelError:  # there is no libstixel-recording, or it was built without protobuf
+            _scales[instance] = None
+    return _scales[instance]
+
+
+def _colours(frame: Frame, instance: str, distance: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Returns the colours (n, 4) of distances that all programs show, or grey without libstixel-recording."""
+    rgba = np.full((len(distance), 4), 0.5, "<f4")
+    rgba[:, 3] = 1
+    with _lock:
+        scale = _scale(instance)
+        if scale:
+            scale.take(frame)
+            rgba[:, :3] = scale.colours(distance) / 255
+    return rgba
 
 
 def _sequence(values: NDArray[Any], count: int, at: int) -> bytes:
@@ -57,7 +76,7 @@ def _marker(ns: int, frame_id: str, points: Sequence[Any]) -> bytes:
     return store.encode(store.make(store.MARKERS, markers=[marker]))
 
 
-def marker_array(frame: Frame, names: Names) -> Optional[bytes]:
+def marker_array(frame: Frame, names: Names, instance: str) -> Optional[bytes]:
     """Makes visualization_msgs/MarkerArray, serialised: a line from foot to top of each obstacle, coloured by distance.
 
     None without a camera model or a road. rosbags serialises points one by one, which takes longer than the rest of a
@@ -69,7 +88,7 @@ def marker_array(frame: Frame, names: Names) -> Optional[bytes]:
         return None
     points = frame.points("vehicle")[np.unique(frame.obstacle_points()["id"])]
     points = points[np.isfinite(points).all((1, 2))].astype("<f8")
-    colours = np.repeat(_colours(points[:, 0, 0]), 2, 0)
+    colours = np.repeat(_colours(frame, instance, points[:, 0, 0]), 2, 0)
     count = 2 * len(points)
     ns = stamp_ns(frame)
     empty = _marker(ns, names.road, [])
