@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 import sys
 
 import numpy as np
-from matplotlib import pyplot
+from matplotlib import colors, pyplot
 from matplotlib.collections import PolyCollection
 
 import stixel
@@ -23,7 +23,7 @@ x, y, w = s["column"] * frame.column_width - 0.5, s["row_top"] - 0.5, frame.colu
 boxes = [[(a, t), (a + w, t), (a + w, b), (a, b)] for a, t, b in zip(x, y, s["row_bottom"] + 0.5)]
 figure, (image, map_) = pyplot.subplots(2, 1, figsize=(9, 10), layout="constrained")
 image.imshow(frame.left, cmap="gray")
-shown = image.add_collection(PolyCollection(boxes, array=near_m, cmap="turbo_r", alpha=0.5, clim=(2, 50)))
+shown = image.add_collection(PolyCollection(boxes, array=near_m, cmap="plasma_r", alpha=0.6, norm=colors.LogNorm()))
 figure.colorbar(shown, ax=image, label="depth, m")
 image.set_title("frame %d, %s" % (frame.number, frame.captured_at.strftime("%Y-%m-%d %H:%M:%S UTC")))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the pictures of README and docs anew, of the synthetic street: street.png by stixelctl, web.png of stixel-web's
-page, first-camera.png of a raw pair, the same rectified, and its stixels. If there is MuJoCo: robot.png of robot.py.
+"""Makes the pictures of README and docs anew, of the synthetic street: street.jpg by stixelctl, web.png of stixel-web's
+page, first-camera.jpg of a raw pair, the same rectified, and its stixels. If there is MuJoCo: robot.jpg of robot.py.
 
 Usage: docs/images/make.py BUILD          (from the top of the tree; BUILD: a build folder)
 
@@ -25,11 +25,22 @@ WIDTH = 1280
 BOTTOM = "return Math.ceil(document.getElementById('charts').getBoundingClientRect().bottom) + 5"  # a row ends there
 
 
-def shrink(path, colours):
-    """Fewer colours: a fifth of the bytes."""
-    with Image.open(path) as image:
-        image.convert("RGB").quantize(colours, dither=Image.Dither.NONE).save(path, optimize=True)
+def say(path):
     print("%s: %d kB" % (os.path.relpath(path, TOP), os.path.getsize(path) // 1000))
+
+
+def save(image, path):
+    """Writes a JPEG with all its colours: with fewer, those of the legend would change."""
+    image.convert("RGB").save(path, quality=85, subsampling=0, optimize=True)
+    say(path)
+
+
+def shrink(path):
+    """Fewer colours: a fifth of the bytes. The octree keeps the bright colours of small areas."""
+    with Image.open(path) as image:
+        few = image.convert("RGB").quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    few.save(path, optimize=True)
+    say(path)
 
 
 def daemon(place, build, support, size, fps, *more):
@@ -41,13 +52,14 @@ def daemon(place, build, support, size, fps, *more):
 
 
 def street(place, build):
-    path = os.path.join(HERE, "street.png")
+    path = os.path.join(place.top, "street.png")
     snapshot = [build + "/tools/stixelctl", "-i", NAME, "snapshot", "--force", path]
     frame = 0
     while frame < FRAME:
         said = subprocess.run(snapshot, env=place.env, stdout=subprocess.PIPE, text=True, check=True).stdout
         frame = int(re.search(r"frame (\d+)", said).group(1))
-    shrink(path, 128)
+    with Image.open(path) as image:
+        save(image, os.path.join(HERE, "street.jpg"))
 
 
 def pair(stixel):
@@ -82,13 +94,11 @@ def first_camera(place, build, support):
         process.terminate()
         process.wait()
     with Image.open(overlay) as image:
-        rows.append(image.convert("RGB").resize((1280, 640), Image.Resampling.LANCZOS))
-    path = os.path.join(HERE, "first-camera.png")
-    whole = Image.new("RGB", (1280, 320 + 8 + 320 + 8 + 640), "white")
+        rows.append(image.convert("RGB").resize((1280, 2 * image.height), Image.Resampling.LANCZOS))
+    whole = Image.new("RGB", (1280, 320 + 8 + 320 + 8 + rows[-1].height), "white")
     for y, row in zip((0, 328, 656), rows):
         whole.paste(row, (0, y))
-    whole.resize((960, whole.height * 3 // 4), Image.Resampling.LANCZOS).save(path)
-    shrink(path, 96)
+    save(whole.resize((960, whole.height * 3 // 4), Image.Resampling.LANCZOS), os.path.join(HERE, "first-camera.jpg"))
 
 
 def page(place, support, test_browser):
@@ -110,12 +120,12 @@ def page(place, support, test_browser):
         browser.save_screenshot(path)
     finally:
         browser.quit()
-    shrink(path, 256)
+    shrink(path)
 
 
 def robot(place, build):
     """Four moments of a robot's way: its left image beside its map."""
-    film, path = os.path.join(place.top, "film"), os.path.join(HERE, "robot.png")
+    film, path = os.path.join(place.top, "film"), os.path.join(HERE, "robot.jpg")
     process, _ = place.start("robot.log", build + "/daemon/stixeld", "-i", "robot", "-s", "source.kind=shared",
                              "-s", "camera.height_m=0.25")
     env = dict(place.env, PYTHONPATH=os.pathsep.join([os.path.join(TOP, "python", "src"),
@@ -130,8 +140,7 @@ def robot(place, build):
     for i in range(4):
         with Image.open(os.path.join(film, moments[(i + 1) * (len(moments) - 1) // 4])) as image:
             strip.paste(image.resize((560, 240), Image.Resampling.LANCZOS), (i % 2 * 568, i // 2 * 248))
-    strip.save(path)
-    shrink(path, 160)
+    save(strip, path)
 
 
 def main(build):
