@@ -409,10 +409,13 @@ void sx_load_check(struct sx_load *l, bool source_required)
 	struct sx_log_levels levels;
 	int width = s->rectify ? s->rig.width : s->source.width;
 	int height = s->rectify ? s->rig.height : s->source.height;
+	char allowed[SX_OPTION_ALLOWED_BYTES];
 	struct sx_why why;
 
-	if (source_required && !sx_load_set_at(l, "source", "kind"))
-		sx_errors_add(l->errors, "[source] kind: not given, allowed v4l2, files, synthetic");
+	if (source_required && !sx_load_set_at(l, "source", "kind")) {
+		sx_option_allowed(sx_option_find("source", "kind"), allowed);
+		sx_errors_add(l->errors, "[source] kind: not given, allowed %s", allowed);
+	}
 	check_places(l);
 	if (l->look)
 		check_files_exist(l);

@@ -27,7 +27,7 @@ static void a_source_must_be_named(void **state)
 	struct sx_settings fresh;
 	struct sx_errors e = {0};
 
-	fixture_load(NULL, NULL, "[source] kind: not given, allowed v4l2, files, synthetic\n");
+	fixture_load(NULL, NULL, "[source] kind: not given, allowed v4l2, files, synthetic, shared\n");
 	s = fixture_load(NULL, words("source.kind=synthetic", NULL), "");
 	assert_int_equal(s->source.kind, SX_SOURCE_SYNTHETIC);
 	assert_int_equal(s->params.stereo.p2, 0);
@@ -198,7 +198,7 @@ static void every_error_at_once(void **state)
 		"DIR/a.conf:24: [source] size: found '1280' (not a size), allowed auto, or WIDTHxHEIGHT from "
 		"32x32 to 4096x2160 px\n"
 		"DIR/a.conf:25: [source] kind: found 'synthetik' (did you mean 'synthetic'?), allowed v4l2, "
-		"files, synthetic\n"
+		"files, synthetic, shared\n"
 		"DIR/a.conf.d/1.conf:2: [filters] median: found 'perhaps', allowed yes or no\n"
 		"-s stereo.p2=256: [stereo] p2: found '256', allowed 0..255\n"
 		"-s median=no: expected SECTION.KEY=VALUE, did you mean filters.median?\n"
@@ -211,15 +211,15 @@ static void overrides_that_are_none(void **state)
 	fixture_load(NULL, words("", "source.kind"),
 		     "-s : expected SECTION.KEY=VALUE\n"
 		     "-s source.kind: expected SECTION.KEY=VALUE\n"
-		     "[source] kind: not given, allowed v4l2, files, synthetic\n");
+		     "[source] kind: not given, allowed v4l2, files, synthetic, shared\n");
 	fixture_load(NULL, words(".kind=1", "source.=1"),
 		     "-s .kind=1: expected SECTION.KEY=VALUE\n"
 		     "-s source.=1: [source] : unknown key\n"
-		     "[source] kind: not given, allowed v4l2, files, synthetic\n");
+		     "[source] kind: not given, allowed v4l2, files, synthetic, shared\n");
 	fixture_load(NULL, words("foo.bar=1", "log.levels=\x1b[2J"),
 		     "-s foo.bar=1: unknown section [foo]\n"
 		     "-s log.levels=?[2J: [log] levels: found '?[2J' (control character), allowed text\n"
-		     "[source] kind: not given, allowed v4l2, files, synthetic\n");
+		     "[source] kind: not given, allowed v4l2, files, synthetic, shared\n");
 	fixture_load(NULL, words("source.kind=synthetic", "source.controls=\302\23331mx=1"),
 		     "-s source.controls=?31mx=1: [source] controls: found '?31mx=1' (control character), "
 		     "allowed text\n");
