@@ -157,6 +157,20 @@ static void lose_camera(struct capture *c, const char *why)
 	wait_for_camera(c);
 }
 
+/* Writes what is different about a source that came, before the pipeline is made anew for it. */
+static void say_change(struct sx_why *why, bool shared, const struct sx_source_info *now,
+		       const struct sx_source_info *was)
+{
+	const bool same = now->width == was->width && now->height == was->height && now->pixel == was->pixel;
+
+	sx_why_set(why, "%s %dx%d %s", shared ? "a writer gives pairs of" : "camera is back with", now->width,
+		   now->height, sx_pixel_name(now->pixel));
+	if (same)
+		sx_why_add(why, ", of a camera that was not known before");
+	else
+		sx_why_add(why, " instead of %dx%d %s", was->width, was->height, sx_pixel_name(was->pixel));
+}
+
 static void find_camera(struct capture *c)
 {
 	struct sx_pipeline *p = c->p;
@@ -182,11 +196,7 @@ static void find_camera(struct capture *c)
 	c->t->closed.reconnects++;
 	note_counters(c);
 	if (!sx_pipeline_fits(info, &p->info)) {
-		sx_why_set(&why,
-			   c->shared ? "a writer gives pairs of %dx%d %s instead of %dx%d %s"
-				     : "camera is back with %dx%d %s instead of %dx%d %s",
-			   info->width, info->height, sx_pixel_name(info->pixel), p->info.width,
-			   p->info.height, sx_pixel_name(p->info.pixel));
+		say_change(&why, c->shared, info, &p->info);
 		sx_pipeline_end(p, SX_END_CHANGED, why.text);
 		return;
 	}
