@@ -236,7 +236,7 @@ class Configuration(TestCase):
         self.assertEqual(i.run_once("-c", "/dev/null", *SMALL, "--check-config"), (0, "", ""))
         code, out, err = i.run_once("-c", "/dev/null")
         self.assertEqual((code, out), (78, ""))
-        self.assertEqual(err, "[source] kind: not given, allowed v4l2, files, synthetic\n")
+        self.assertEqual(err, "[source] kind: not given, allowed v4l2, files, synthetic, shared\n")
         path = os.path.join(i.top, "c.conf")
         os.mkdir(path + ".d")
         with open(path, "w") as f:
@@ -262,7 +262,8 @@ class Configuration(TestCase):
             f.write(out)
         for again in ("--print-config", "--check-config"):
             code, said, err = i.run_once("-c", path, again)
-            self.assertEqual((code, said, err), (78, "", "[source] kind: not given, allowed v4l2, files, synthetic\n"))
+            self.assertEqual((code, said, err),
+                             (78, "", "[source] kind: not given, allowed v4l2, files, synthetic, shared\n"))
         with open(path, "w") as f:
             f.write(out.replace("#kind =", "kind = synthetic"))
         self.assertEqual(i.run_once("-c", path, "--check-config"), (0, "", ""))
