@@ -137,6 +137,8 @@ static void lose_camera(struct capture *c, const char *why)
 
 	sx_must_be(p->source);
 	sx_log(CAPTURE, WARNING, "camera lost: %s", *why ? why : "no reason given");
+	/* before the reason: a status that has the reason has no writer */
+	sx_telemetry_writer(c->t, NULL);
 	sx_telemetry_absent(c->t, *why ? why : "no reason given");
 	sx_wake(p->c.main_fd);
 	while (sx_mailbox_used(&p->mailbox) > 0) {
@@ -149,7 +151,6 @@ static void lose_camera(struct capture *c, const char *why)
 	}
 	sx_mailbox_return_images(&p->mailbox);
 	add_counters(&c->t->closed, p->source);
-	sx_telemetry_writer(c->t, NULL);
 	sx_pipeline_unpin(p); /* every pair has been returned, so no frame is in flight */
 	sx_source_close(p->source);
 	p->source = NULL;

@@ -28,6 +28,7 @@
 #include "stixel_pairs.h"
 #include "tests/capture/image_files.h"
 #include "tests/check.h"
+#include "tests/emulated.h"
 
 #define W 66
 #define H 34
@@ -482,7 +483,8 @@ static void no_hello(void **state)
 	expect_refused(fd);
 	close(fd);
 
-	for (int descriptors = 1; descriptors <= 8; descriptors++) {
+	/* QEMU loses descriptors for which the caller has no room */
+	for (int descriptors = 1; descriptors <= (IS_EMULATED ? 4 : 8); descriptors++) {
 		fd = connect_writer();
 		give(fd, &hello, sizeof(hello), listener.fd, descriptors);
 		expect_not_open("another message than a hello");

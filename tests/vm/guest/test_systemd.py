@@ -156,7 +156,7 @@ class Service(UnitCase):
         self.assertEqual((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"))
         # only the group may read
         for path, mode in (("/dev/shm/stixeld.test", 0o640), ("/run/stixeld/test/status.sock", 0o660),
-                           ("/run/stixeld/test/frames.sock", 0o660), ("/run/stixeld/test", 0o750)):
+                           ("/run/stixeld/test/frames.sock", 0o660), ("/run/stixeld/test", 0o751)):
             s = os.stat(path)
             self.assertEqual((stat.S_IMODE(s.st_mode), s.st_gid), (mode, grp.getgrnam("stixel").gr_gid), path)
         nobody = ["setpriv", "--reuid", "nobody", "--clear-groups", "--regid"]

@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 import numpy as np
@@ -120,7 +121,8 @@ class Giver:
         self._say("%dx%d px in %s, %s" % (left.width, left.height, left.pixel, (
             "raw, with calibration" if geometry.raw else "rectified, with calibration") if geometry.camera else
             "without calibration: the daemon's configuration must have it"))
-        self._writer.connect(0)
+        with contextlib.suppress(stixel.StixelError, OSError):  # connect() or look() reports a refusal
+            self._writer.connect(0)
 
     def connect(self, timeout: float) -> bool:
         """Waits until a daemon takes pairs. Raises StixelError if it refuses them. True also without a writer."""
