@@ -12,7 +12,7 @@
 
 #include "base/contract.h"
 
-/* One side of a data set: the folder of its images, and the time stamps of those that exist. */
+/* Left or right side of a data set: the folder of the images, and the time stamps of the existing images. */
 struct recorded_side {
 	char folder[PATH_MAX], times[PATH_MAX];
 	struct sx_recorded_times t;

@@ -31,7 +31,7 @@ struct sx_source_ops {
 	void (*release)(struct sx_source *s, const struct sx_pair *pair);
 	/* NULL: the source has no controls */
 	int (*change_controls)(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why);
-	/* NULL: no other process is there to be told */
+	/* NULL: no other process writes the pairs, so no process needs the sentence */
 	void (*refuse)(struct sx_source *s, const char *sentence);
 };
 

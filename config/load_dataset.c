@@ -23,7 +23,7 @@ static void set_from_dataset(struct sx_load *l, const char *section, const char 
 	l->file = file;
 }
 
-/* Returns true if the configuration has a camera of its own, or an empty calibration. */
+/* Returns true if the configuration itself has a camera, or an empty calibration. */
 static bool gives_camera(const struct sx_load *l)
 {
 	static const char *const keys[] = {"calibration", "fx", "fy", "cx", "cy"};
@@ -55,8 +55,8 @@ static void take_calibration(struct sx_load *l, const struct sx_dataset *d, bool
 }
 
 /*
- * The rate stands for the time stamps in status, health and feeds. If they cannot be read, the start or
- * --check-config says why, when it opens the source.
+ * Sets source.fps to the mean rate of the time stamps, for status, health and feeds. If the time stamps
+ * cannot be read, leaves it unset: the start or --check-config then reports why, when it opens the source.
  */
 static void take_rate(struct sx_load *l, const struct sx_dataset *d)
 {

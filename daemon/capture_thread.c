@@ -27,7 +27,10 @@
 #define ATTEMPT_NS (SX_NS_PER_S / 4) /* minimum between two attempts */
 /* Pause after a refused writer, so that a writer that connects again and again cannot keep the thread busy. */
 #define REFUSED_PAUSE_NS (SX_NS_PER_S / 20)
-/* The socket of writers may be another one under the same number (sx_run_folder_hold()): it is looked at anew. */
+/*
+ * Longest sleep without a writer. The main thread may put a new socket of writers under the same descriptor
+ * number (sx_run_folder_hold()). A poll() that has begun does not see it, so the thread calls poll() again.
+ */
 #define SOCKET_LOOK_MS 500
 /* After this number of unreadable pairs in a row, a pause follows each further one. */
 #define CORRUPT_MOST 10
@@ -158,7 +161,7 @@ static void lose_camera(struct capture *c, const char *why)
 	wait_for_camera(c);
 }
 
-/* Writes what is different about a source that came, before the pipeline is made anew for it. */
+/* Writes how a new source differs from the old one, before the daemon builds a new pipeline for it. */
 static void say_change(struct sx_why *why, bool shared, const struct sx_source_info *now,
 		       const struct sx_source_info *was)
 {

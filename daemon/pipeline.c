@@ -159,7 +159,7 @@ static void keep_info(struct sx_pipeline *p, const struct sx_source_info *info)
 		p->info.camera = &p->source_camera;
 	}
 	if (info->rig) {
-		memcpy(&p->source_rig, info->rig, sizeof(p->source_rig)); /* with padding, for memcmp() */
+		memcpy(&p->source_rig, info->rig, sizeof(p->source_rig)); /* copies padding, for memcmp() */
 		p->info.rig = &p->source_rig;
 	}
 }

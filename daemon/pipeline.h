@@ -58,9 +58,9 @@ struct sx_pipeline_config {
 	struct sx_engine *engine;
 	struct sx_telemetry *telemetry;
 	const char *instance, *shm_dir;
-	const char *stream_path;	     /* NULL: no stream */
+	const char *stream_path;	     /* path of the stream's socket; NULL: no stream */
 	int stream_fd;			     /* socket from systemd, -1: none */
-	const struct sx_pairs_socket *pairs; /* for writers of pairs; fd -1: none */
+	const struct sx_pairs_socket *pairs; /* socket for writers of pairs; fd -1: none */
 	uint64_t frames;		     /* number of frames after which the pipeline ends, 0: never */
 	int main_fd; /* eventfd that wakes main when something ended, began or was lost */
 };

@@ -25,7 +25,7 @@ int sx_arena_fd(const StixelArena *arena);
 guint64 sx_arena_bytes(const StixelArena *arena);
 /* Returns a slot for a copy, or NULL: all are in use. */
 GstMemory *sx_arena_copy(StixelArena *arena);
-/* Returns true if the memory is a slot of this arena. *offset: of its first byte in the file. */
+/* Returns true if the memory is a slot of this arena. *offset: offset of the slot in the file, bytes. */
 gboolean sx_arena_has(const StixelArena *arena, const GstMemory *memory, guint64 *offset);
 
 #endif

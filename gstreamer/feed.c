@@ -8,9 +8,9 @@
 #include <string.h>
 
 #define SECOND_NS G_GINT64_CONSTANT(1000000000)
-#define GRACE_NS SECOND_NS	   /* both sides may get new caps one after the other */
-#define NEWS_AFTER_NS SECOND_NS	   /* sentences that last shorter are steps of connecting */
-#define PERIOD_NS (SECOND_NS / 30) /* until a side without a rate has two images */
+#define GRACE_NS SECOND_NS	   /* longest time from new caps of one side to new caps of the other */
+#define NEWS_AFTER_NS SECOND_NS	   /* a sentence that holds for less time is only a step of connecting */
+#define PERIOD_NS (SECOND_NS / 30) /* distance assumed until a side without a rate has two images */
 
 struct feed_away {
 	guint64 number;
@@ -23,17 +23,18 @@ struct sx_feed {
 	struct sx_feed_image waiting[SX_SIDES][SX_FEED_WAITING_MAX]; /* oldest first */
 	guint waiting_count[SX_SIDES];
 	gint64 last_ns[SX_SIDES];   /* time of the last image; -1: none */
-	gint64 period_ns[SX_SIDES]; /* distance of images */
+	gint64 period_ns[SX_SIDES]; /* distance between two images */
 
 	struct stixel_pairs *writer;  /* NULL: none, until the next pair */
-	StixelArena *arena[SX_SIDES]; /* of the writer */
+	StixelArena *arena[SX_SIDES]; /* arenas that are the writer's buffers */
 	struct feed_away away[SX_FEED_AWAY_MAX];
 	guint away_count;
 
-	gint64 equal_until_ns; /* until this time a pair of different formats is no error */
-	gchar *seen, *said; /* why no daemon takes pairs: the last sentence, and the last one that was news */
+	gint64 equal_until_ns; /* time up to which a pair of different formats is no error */
+	/* reasons why no daemon takes pairs: the last one, and the last one that was posted */
+	gchar *seen, *said;
 	gint64 seen_ns;
-	struct sx_feed_counters count; /* count.pairs: of earlier writers */
+	struct sx_feed_counters count; /* count.pairs: sums over earlier writers */
 };
 
 struct sx_feed *sx_feed_new(void)

@@ -22,11 +22,11 @@ enum sx_feed_side { SX_LEFT, SX_RIGHT, SX_SIDES };
 /* An image in an arena. */
 struct sx_feed_image {
 	GstBuffer *buffer;  /* holds the slot */
-	StixelArena *arena; /* in which it lies; the buffer holds a reference */
-	guint64 offset;	    /* of the first pixel in the arena, bytes */
+	StixelArena *arena; /* arena of the image; the buffer holds a reference */
+	guint64 offset;	    /* offset of the first pixel in the arena, bytes */
 	gint64 time_ns;	    /* running time, by which images become pairs */
 	gint64 captured_ns; /* CLOCK_MONOTONIC */
-	gboolean copied;    /* it was written elsewhere first */
+	gboolean copied;    /* the image was written to other memory and copied into the arena */
 	struct sx_format format;
 };
 
@@ -38,14 +38,14 @@ struct sx_feed_settings {
 
 struct sx_feed_counters {
 	guint64 unpaired[SX_SIDES];	    /* images without a partner */
-	guint64 copied[SX_SIDES];	    /* images of pairs that were written elsewhere first */
+	guint64 copied[SX_SIDES];	    /* images of pairs that were copied into the arena */
 	guint64 no_slot[SX_SIDES];	    /* images that found no slot for their copy */
 	guint64 different;		    /* pairs of images of different formats */
 	guint64 busy;			    /* pairs that found SX_FEED_AWAY_MAX pairs with the daemon */
-	struct stixel_pairs_counters pairs; /* of all writers so far */
+	struct stixel_pairs_counters pairs; /* sums over all writers so far */
 };
 
-/* What the application should hear. The receiver frees text. */
+/* A message for the application. The receiver frees text. */
 enum sx_feed_news_kind { SX_NEWS_NONE, SX_NEWS_INFO, SX_NEWS_WARNING, SX_NEWS_ERROR };
 struct sx_feed_news {
 	enum sx_feed_news_kind kind;

@@ -12,7 +12,7 @@
 static const struct format_row {
 	const char *name; /* GStreamer's; names of video/x-bayer are in small letters */
 	enum stixel_pixel pixel;
-	guint bytes; /* of a pixel in the first plane */
+	guint bytes; /* bytes of a pixel in the first plane */
 } format_rows[] = {
 	{"GRAY8", STIXEL_PIXEL_GREY8, 1},     {"GRAY16_LE", STIXEL_PIXEL_GREY16, 2},
 	{"RGB", STIXEL_PIXEL_RGB24, 3},	      {"YUY2", STIXEL_PIXEL_YUYV, 2},

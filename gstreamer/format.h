@@ -21,10 +21,10 @@
 struct sx_format {
 	guint width, height; /* px */
 	guint pixel;	     /* enum stixel_pixel */
-	const char *name;    /* of the pixels, as caps have it */
+	const char *name;    /* name of the pixels in caps */
 	guint row_bytes;     /* bytes of a row that hold pixels */
-	guint pitch;	     /* bytes from row to row */
-	gsize bytes;	     /* of an image with all its planes */
+	guint pitch;	     /* distance between two rows, bytes */
+	gsize bytes;	     /* size of an image with all its planes */
 	gint fps_n, fps_d;   /* images per second; fps_n 0: unknown */
 	gboolean is_raw;     /* video/x-raw, and `info` is valid */
 	GstVideoInfo info;

@@ -11,9 +11,9 @@
 
 #include "gstreamer/stixelsink.h"
 
-/* Images that a side holds: those with the daemon, those that wait for a partner, and the one that has just come. */
+/* Most images that a side holds: images with the daemon, images that wait for a partner, and a new image. */
 #define KEPT (SX_FEED_AWAY_MAX + SX_FEED_WAITING_MAX + 1)
-#define LENT (KEPT + 3)				   /* upstream: also those that are being written */
+#define LENT (KEPT + 3) /* slots for elements upstream: also three images that they are writing */
 #define ARENA_MOST (G_GUINT64_CONSTANT(512) << 20) /* half of what the daemon accepts from a writer */
 
 struct _StixelSide {
@@ -132,7 +132,7 @@ static gint64 side_clock_offset(GstClock *clock)
 	return g_get_monotonic_time() * 1000 - (gint64)gst_clock_get_time(clock);
 }
 
-/* Sets the times of an image. Without a time of its own, it is that of its arrival. */
+/* Sets the times of an image. If the buffer or the pipeline has no time, uses the time of arrival. */
 static void side_stamp(StixelSide *s, GstBuffer *buffer, struct sx_feed_image *image)
 {
 	GstBaseSink *sink = GST_BASE_SINK(s);

@@ -73,7 +73,7 @@ enum stixel_lens {
 
 /*
  * A raw camera, as in sensor_msgs/CameraInfo. fx, fy, cx, cy: matrix K, px. rotation: matrix R, row by row,
- * from the axes of this camera to those of the rectified pair.
+ * from the axes of this camera to the axes of the rectified pair.
  */
 struct stixel_raw_camera {
 	uint32_t lens; /* enum stixel_lens */
@@ -88,7 +88,7 @@ STIXEL_AT(stixel_raw_camera, rotation, 104);
 STIXEL_SIZE(stixel_raw_camera, 176);
 
 /* Bits of struct stixel_pairs_format.flags. */
-/* The writer's own buffers: none are made, and the caller gives them to stixel_pairs_add_buffer(). */
+/* The caller owns the buffers: the library makes none, and stixel_pairs_add_buffer() takes them. */
 #define STIXEL_PAIRS_OWN_BUFFERS 1u
 /* The images are raw: raw[] and rectified_* say how they are rectified. */
 #define STIXEL_PAIRS_RAW 2u
@@ -100,23 +100,24 @@ STIXEL_SIZE(stixel_raw_camera, 176);
  * same size, pixels and pitch. width, height: 32x32 to 4096x2160 px.
  *
  * fx, fy, cx, cy, baseline_m: the rectified left camera (P of CameraInfo); fx 0: the writer does not know the
- * camera, which only rectified images permit. The daemon uses the camera and raw[] if its configuration has neither camera.calibration nor
- * camera.fx. Height, pitch and roll of the camera are always the configuration's.
+ * camera, which only rectified images permit. The daemon uses the camera and raw[] if its configuration has
+ * neither camera.calibration nor camera.fx. Height, pitch and roll of the camera always come from the
+ * configuration.
  */
 struct stixel_pairs_format {
 	uint32_t width, height; /* size of one image, px */
 	uint32_t pixel;		/* enum stixel_pixel */
-	uint32_t pitch;		/* bytes from row to row, up to 65536; 0: the smallest multiple of 64 */
-	uint32_t buffers;	/* buffers that the library makes, each for a pair, 2..64; 0: 6 */
-	uint32_t flags;		/* STIXEL_PAIRS_* */
-	uint32_t clock;		/* enum stixel_clock of the capture times; 0: CLOCK_MONOTONIC */
-	uint32_t stamp;		/* enum stixel_stamp of the capture times */
-	double fps;		/* pairs per second; 0: unknown */
+	uint32_t pitch;	  /* distance between two rows, bytes, up to 65536; 0: the smallest multiple of 64 */
+	uint32_t buffers; /* number of buffers that the library makes, each for a pair, 2..64; 0: 6 */
+	uint32_t flags;	  /* STIXEL_PAIRS_* */
+	uint32_t clock;	  /* enum stixel_clock of the capture times; 0: CLOCK_MONOTONIC */
+	uint32_t stamp;	  /* enum stixel_stamp of the capture times */
+	double fps;	  /* pairs per second; 0: unknown */
 	double fx, fy, cx, cy, baseline_m;
-	uint32_t rectified_width, rectified_height; /* with STIXEL_PAIRS_RAW: px; 0: as width, height */
-	struct stixel_raw_camera raw[2];	    /* with STIXEL_PAIRS_RAW: left, right */
-	char name
-		[STIXEL_PAIRS_NAME_BYTES]; /* name of the writer, for log and status; empty: the library takes the name of the process */
+	uint32_t rectified_width, rectified_height; /* rectified size of raw images, px; 0: width, height */
+	struct stixel_raw_camera raw[2];	    /* left and right camera with STIXEL_PAIRS_RAW */
+	/* name of the writer, for log and status; empty: the library takes the name of the process */
+	char name[STIXEL_PAIRS_NAME_BYTES];
 };
 STIXEL_AT(stixel_pairs_format, fps, 32);
 STIXEL_AT(stixel_pairs_format, fx, 40);
@@ -130,18 +131,17 @@ enum stixel_pairs_kind {
 	STIXEL_PAIRS_BUFFER = 2, /* writer: struct stixel_pairs_buffer, with a descriptor */
 	STIXEL_PAIRS_PAIR = 3,	 /* writer: struct stixel_pairs_pair */
 	/* The following are answers of the daemon: struct stixel_pairs_answer. */
-	STIXEL_PAIRS_WELCOME = 4, /* number: most pairs that the daemon keeps at once */
-	STIXEL_PAIRS_RETURNED =
-		5,		 /* the images of pair `number` may change again; fate says what it became */
-	STIXEL_PAIRS_REFUSED = 6 /* followed by a sentence; the connection ends */
+	STIXEL_PAIRS_WELCOME = 4,  /* `number` is the largest number of pairs that the daemon keeps at once */
+	STIXEL_PAIRS_RETURNED = 5, /* the writer may change the images of pair `number` again; fate is set */
+	STIXEL_PAIRS_REFUSED = 6   /* followed by a sentence; the connection ends */
 };
 
-/* What became of a pair. */
+/* Fate of a pair. */
 enum stixel_pairs_fate {
-	STIXEL_PAIR_TAKEN = 0, /* an engine has read it, or it waited and a newer pair took its place there */
-	STIXEL_PAIR_OVERLOAD = 1, /* a newer pair came before the daemon took this one */
-	STIXEL_PAIR_BAD = 2,	  /* places outside of the buffers, or impossible capture times */
-	STIXEL_PAIR_LOST = 3	  /* from stixel_pairs_returned() alone: the connection ended before */
+	STIXEL_PAIR_TAKEN = 0,	  /* an engine has read it, or a newer pair replaced it before the engine */
+	STIXEL_PAIR_OVERLOAD = 1, /* a newer pair came before the daemon took this pair */
+	STIXEL_PAIR_BAD = 2, /* the images lie outside of the buffers, or the capture times are impossible */
+	STIXEL_PAIR_LOST = 3 /* the connection ended first; only stixel_pairs_returned() sets this fate */
 };
 
 struct stixel_pairs_hello {
@@ -157,17 +157,17 @@ STIXEL_SIZE(stixel_pairs_hello, 528);
 
 struct stixel_pairs_buffer {
 	uint32_t magic, kind;
-	uint32_t index; /* 0, 1, ...: in order */
+	uint32_t index; /* number of the buffer: 0, 1, ... in order */
 	uint32_t reserved;
-	uint64_t bytes; /* that may be read from the descriptor, from offset 0 */
+	uint64_t bytes; /* number of bytes that the daemon may read from offset 0 of the descriptor */
 };
 STIXEL_SIZE(stixel_pairs_buffer, 24);
 
 struct stixel_pairs_pair {
 	uint32_t magic, kind;
-	uint64_t number; /* chosen by the writer: 1, 2, ... */
+	uint64_t number; /* number that the writer chooses: 1, 2, ... */
 	uint32_t left_buffer, right_buffer;
-	uint64_t left_offset, right_offset; /* of the first pixel, bytes; even for 16-bit pixels */
+	uint64_t left_offset, right_offset; /* offset of the first pixel, bytes; even for 16-bit pixels */
 	int64_t left_ns, right_ns; /* capture times, ns; both 0: unknown, the daemon takes its own clock */
 };
 STIXEL_AT(stixel_pairs_pair, number, 8);
@@ -179,8 +179,8 @@ STIXEL_SIZE(stixel_pairs_pair, 56);
 struct stixel_pairs_answer {
 	uint32_t magic, kind;
 	uint64_t number;
-	uint32_t fate;	     /* with RETURNED: enum stixel_pairs_fate; else 0 */
-	uint32_t text_bytes; /* with REFUSED: length of the sentence that follows this struct */
+	uint32_t fate;	     /* enum stixel_pairs_fate in STIXEL_PAIRS_RETURNED, else 0 */
+	uint32_t text_bytes; /* length of the sentence after this struct in STIXEL_PAIRS_REFUSED */
 };
 STIXEL_AT(stixel_pairs_answer, number, 8);
 STIXEL_SIZE(stixel_pairs_answer, 24);
@@ -188,27 +188,26 @@ STIXEL_SIZE(stixel_pairs_answer, 24);
 /* ---- the writer ------------------------------------------------------------------------------------------ */
 
 /*
- * Writer of pairs. One thread at a time uses a writer. It connects to the daemon by itself, and again after
- * the daemon or the instance was restarted: until then pairs are dropped and counted, and the writer tries
- * again every quarter of a second, or every second if the daemon refused it. There is no thread: the work is
- * done in the calls of begin, commit, queue, returned and connect. Functions wait only where they have a
- * timeout; a signal ends the wait with -EINTR.
+ * Writer of pairs. One thread at a time uses a writer. The writer connects to the daemon automatically, and
+ * again after a restart of the daemon or the instance. Until then it drops and counts pairs, and tries again
+ * every quarter of a second, or every second if the daemon refused it. The library has no thread: the calls
+ * of begin, commit, queue, returned and connect do the work. Functions wait only where they have a timeout; a
+ * signal ends the wait with -EINTR.
  */
 struct stixel_pairs;
 
 /* Place of the next pair, in shared memory. It keeps its old content until the caller overwrites it. */
 struct stixel_pairs_images {
 	uint8_t *left, *right;
-	uint32_t pitch;	 /* bytes from row to row */
+	uint32_t pitch;	 /* distance between two rows, bytes */
 	uint32_t buffer; /* number of the buffer */
 };
 
 /*
  * Creates a writer for an instance and its buffers. The daemon need not run. bytes: sizeof(*format). The
  * buffers are sealed memory files; the right image lies behind the left one, at the next multiple of 4096.
- * -EINVAL: a bad name, size, pitch or number of buffers, or
- * unknown pixels; the daemon checks the camera. -ENAMETOOLONG: a path too long for a socket. -ENOMEM, -EMFILE, ...: errors of
- * the system.
+ * -EINVAL: a bad name, size, pitch or number of buffers, or unknown pixels; the daemon checks the camera.
+ * -ENAMETOOLONG: a path too long for a socket. -ENOMEM, -EMFILE, ...: errors of the system.
  */
 STIXEL_API int stixel_pairs_create(struct stixel_pairs **writer, const char *instance,
 				   const struct stixel_pairs_format *format, size_t bytes);
@@ -223,8 +222,8 @@ STIXEL_API int stixel_pairs_create_path(struct stixel_pairs **writer, const char
  */
 STIXEL_API int stixel_pairs_connect(struct stixel_pairs *writer, int timeout_ms);
 /*
- * Waits for a buffer that the daemon does not use, and sets *to to it. The caller may call it again without a
- * commit. Returns 1, or 0 after timeout_ms (-1: no limit). -EINVAL: the writer has its own buffers.
+ * Waits for a buffer that the daemon does not use, and sets *to to this buffer. The caller may call it again
+ * without a commit. Returns 1, or 0 after timeout_ms (-1: no limit). -EINVAL: the caller owns the buffers.
  */
 STIXEL_API int stixel_pairs_begin(struct stixel_pairs *writer, struct stixel_pairs_images *to,
 				  int timeout_ms);
@@ -232,23 +231,23 @@ STIXEL_API int stixel_pairs_begin(struct stixel_pairs *writer, struct stixel_pai
  * Gives the pair to the daemon. left_ns, right_ns: capture times; both 0: unknown, now. The buffer belongs to
  * the daemon until stixel_pairs_begin() returns it again. 0; -ENOTCONN: no daemon takes the pair, and it is
  * dropped, see stixel_pairs_why(); -EAGAIN: the daemon does not read its socket, and the pair is dropped;
- * -EINVAL: without begin.
+ * -EINVAL: the caller has not called begin.
  */
 STIXEL_API int stixel_pairs_commit(struct stixel_pairs *writer, const struct stixel_pairs_images *images,
 				   int64_t left_ns, int64_t right_ns);
 
 /*
- * The following three are for a writer with its own buffers (STIXEL_PAIRS_OWN_BUFFERS): memory of a camera's
- * driver or of a GPU, exported as dma-buf, or a sealed memory file.
+ * The following three functions are for buffers of the caller (STIXEL_PAIRS_OWN_BUFFERS): memory of a
+ * camera's driver or of a GPU, exported as dma-buf, or a sealed memory file.
  *
  * Adds a buffer before the first connect or queue. The library duplicates fd. bytes: size, 0: as lseek() says.
- * Returns its number from 0 on. -EINVAL: after the first connect or queue, without the flag, or a size of 0.
- * -ENOSPC: too many.
+ * Returns the number of the buffer, from 0 on. -EINVAL: after the first connect or queue,
+ * without the flag, or a size of 0. -ENOSPC: the writer has STIXEL_PAIRS_BUFFERS_MAX buffers.
  */
 STIXEL_API int stixel_pairs_add_buffer(struct stixel_pairs *writer, int fd, uint64_t bytes);
 /*
- * Gives a pair in these buffers to the daemon. Sets pair->magic, kind and number; the caller sets the rest.
- * The images must not change until stixel_pairs_returned() has named the pair's number. Errors as
+ * Gives a pair in the caller's buffers to the daemon. Sets pair->magic, kind and number; the caller sets the
+ * rest. The images must not change until stixel_pairs_returned() has named the pair's number. Errors as
  * stixel_pairs_commit(); then the images are not in use. -EINVAL: an image outside of its buffer. -EAGAIN: also
  * if 256 pairs are not back, or are back and not taken.
  */
@@ -269,8 +268,8 @@ STIXEL_API int stixel_pairs_fd(const struct stixel_pairs *writer);
 
 struct stixel_pairs_counters {
 	uint64_t queued;      /* pairs given to a daemon */
-	uint64_t returned[3]; /* of them came back, by enum stixel_pairs_fate */
-	uint64_t lost;	      /* of them the connection ended */
+	uint64_t returned[3]; /* pairs that the daemon gave back, by enum stixel_pairs_fate */
+	uint64_t lost;	      /* pairs that a daemon had when its connection ended */
 	uint64_t dropped;     /* pairs that commit or queue did not give to a daemon */
 	uint64_t connections; /* number of daemons that accepted the writer */
 };

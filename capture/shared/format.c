@@ -12,7 +12,7 @@
 #include "capture/source_kinds.h"
 #include "stages/rectify/rig.h"
 
-/* as for [camera] of the configuration */
+/* Limits of a writer's camera: the same as for [camera] in the configuration. */
 #define FOCAL_MOST_PX 1e5
 #define BASELINE_MOST_M 10.0
 

@@ -18,13 +18,13 @@
 #include "stixel_pairs.h"
 
 struct sx_shared_format {
-	int width, height; /* px */
-	size_t pitch;
-	enum sx_pixel pixel; /* of the pairs that the engine gets */
-	/* Bayer patterns: conversion to grey; its data and pitch are unset. SX_RAW_NONE: read in place */
+	int width, height;   /* size of one image, px */
+	size_t pitch;	     /* distance between two rows, bytes */
+	enum sx_pixel pixel; /* pixels of the pairs that the engine gets */
+	/* conversion of Bayer patterns to grey; data and pitch are unset. SX_RAW_NONE: no conversion */
 	struct sx_raw raw;
-	size_t image_bytes; /* from the first to the last byte of an image */
-	unsigned step;	    /* bytes of a word: pitch and offsets are multiples of it */
+	size_t image_bytes; /* length of an image from its first to its last byte, bytes */
+	unsigned step;	    /* size of a word, bytes: pitch and offsets are multiples of it */
 	enum stixel_clock clock;
 	enum stixel_stamp stamp;
 	double fps;

@@ -26,8 +26,8 @@
 #define DMA_BUF_MAGIC 0x444d4142
 #endif
 
-#define PATIENCE_NS (SX_NS_PER_S / 2)  /* for hello and buffers */
-#define BYTES_MOST (UINT64_C(1) << 30) /* of all buffers of a writer */
+#define PATIENCE_NS (SX_NS_PER_S / 2)  /* timeout for hello and buffers */
+#define BYTES_MOST (UINT64_C(1) << 30) /* largest sum of the sizes of a writer's buffers, bytes */
 
 static int lose(struct sx_why *why, const char *what)
 {
@@ -324,7 +324,11 @@ void sx_shared_refuse_others(const struct sx_shared_link *l, const struct sx_pai
 	struct pollfd mine = {.fd = l->fd};
 	struct sx_shared_link other = {.fd = -1};
 
-	/* A writer that begins anew, in another format, is there before the end of its old connection is read. */
+	/*
+	 * A writer that changes its format closes the connection and connects again. The new one may wait
+	 * before the daemon has read the end of the old one. The daemon must not refuse it as a second
+	 * writer.
+	 */
 	if (poll(&mine, 1, 0) > 0 && mine.revents & POLLHUP)
 		return;
 	other.fd = accept4(socket->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);

@@ -21,15 +21,15 @@
  */
 struct sx_shared_buffer {
 	struct sx_block block;
-	size_t bytes; /* that the writer declared; block is whole pages */
+	size_t bytes; /* size that the writer declared, bytes; block has whole pages */
 	int dmabuf_fd;
 };
 
 struct sx_shared_link {
-	int fd;					 /* -1: none */
-	char name[STIXEL_PAIRS_NAME_BYTES + 32]; /* "grab.py (process 1234)" */
+	int fd;					 /* descriptor of the connection; -1: none */
+	char name[STIXEL_PAIRS_NAME_BYTES + 32]; /* name of the writer: "grab.py (process 1234)" */
 	struct sx_shared_format format;
-	/* why the daemon takes no more messages, although some may still come; empty: it takes them */
+	/* reason why the daemon takes no more messages, although some may still come; empty: it takes them */
 	char end[128 + STIXEL_PAIRS_NAME_BYTES];
 	int count;
 	struct sx_shared_buffer buffers[STIXEL_PAIRS_BUFFERS_MAX];

@@ -36,7 +36,7 @@ struct shared {
 	const struct sx_pairs_socket *socket;
 	struct lease leases[LEASES_MAX];
 	int lease_count;
-	struct sx_slots slots; /* for Bayer patterns */
+	struct sx_slots slots; /* memory for images converted from Bayer patterns */
 	int epoll_fd, timer_fd;
 	int64_t timeout_ns, last_ns; /* last_ns: time of the last pair, or of the start */
 };
@@ -59,7 +59,7 @@ static int open_events(struct shared *own)
 	return 0;
 }
 
-/* Checks that the writer's pairs are those that the configuration expects. */
+/* Checks that the writer's pairs have the size and the pixels that the configuration expects. */
 static int check_size(const struct sx_shared_format *f, const struct sx_source_params *p, struct sx_why *why)
 {
 	if (p->width && (p->width != f->width || p->height != f->height))

@@ -101,7 +101,7 @@ int sx_run_folder_hold_pairs(const struct sx_run_folder *f, struct sx_why *why)
 	fd = listen_pairs(f, why);
 	if (fd < 0)
 		return fd;
-	dup3(fd, f->pairs.fd, O_CLOEXEC); /* the capture thread has the number */
+	dup3(fd, f->pairs.fd, O_CLOEXEC); /* same number: the capture thread uses it */
 	close(fd);
 	return 0;
 }

@@ -31,7 +31,7 @@ try:
         with stixel.PairWriter(sys.argv[1], WIDTH, HEIGHT, fps=FPS, camera=(fx, fy, cx, cy, baseline_m)) as writer:
             while pipeline.isRunning():
                 pair = queue.get()
-                images = [pair["left"], pair["right"]]  # their times are those of the host's monotonic clock
+                images = [pair["left"], pair["right"]]  # their times: the host's monotonic clock
                 times = [i.getTimestamp(dai.CameraExposureOffset.START) // MICROSECOND * 1000 for i in images]
                 writer.write(images[0].getFrame(), images[1].getFrame(), *times)
 except KeyboardInterrupt:

@@ -19,7 +19,7 @@ static void draw(const struct stixel_pairs_images *to, unsigned n)
 	const unsigned begin = 160 + n % 320, end = begin + 80; /* columns of the box */
 
 	for (unsigned y = 0; y < 480; y++) {
-		const unsigned road = y > 240 ? (y - 240) / 4 : 0; /* its disparity, px */
+		const unsigned road = y > 240 ? (y - 240) / 4 : 0; /* disparity of the road, px */
 
 		for (unsigned x = 0; x < 640; x++) {
 			to->left[y * to->pitch + x] = texture(x, y);
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 	}
 	for (unsigned n = 0;; n++) {
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (stixel_pairs_begin(writer, &to, 1000) > 0) { /* to lies in shared memory */
+		if (stixel_pairs_begin(writer, &to, 1000) > 0) { /* the images in `to` are shared memory */
 			const int64_t ns = now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 
 			draw(&to, n);

@@ -24,7 +24,7 @@ try:
             sys.exit(writer.why)
         for number in itertools.count():
             now = time.monotonic_ns()
-            with writer.pair(left_ns=now, right_ns=now) as (left, right):  # they lie in shared memory
+            with writer.pair(left_ns=now, right_ns=now) as (left, right):  # arrays in shared memory
                 for y in range(HEIGHT):
                     px = max(0, (y - 240) // 4)  # disparity of the road, 0.48 m below the cameras; of the sky 0
                     left[y], right[y] = TEXTURE[0, y, :WIDTH], TEXTURE[0, y, px:px + WIDTH]

@@ -25,11 +25,11 @@ CELL, SIDE, REACH = 0.05, 200, 3.0  # m, cells, m
 
 
 class Map:
-    """What was seen of the room: cells that are unknown (0), free (below 0) or occupied (above 0)."""
+    """A map of the room as the robot has seen it: cells that are unknown (0), free (below 0) or occupied (above 0)."""
 
     def __init__(self, place):
         self.cells = np.zeros((SIDE, SIDE), int)
-        self.mark(place[:2] + np.random.default_rng(1).uniform(-0.55, 0.55, (4000, 2)), -3)  # where it stands is free
+        self.mark(place[:2] + np.random.default_rng(1).uniform(-0.55, 0.55, (4000, 2)), -3)  # the robot's place is free
 
     def cells_of(self, points):
         return np.clip((points / CELL + SIDE / 2).astype(int), 0, SIDE - 1)

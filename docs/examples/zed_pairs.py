@@ -21,7 +21,7 @@ try:
     if camera.open(init) != sl.ERROR_CODE.SUCCESS:
         sys.exit("no ZED camera can be opened")
     setup = camera.get_camera_information().camera_configuration
-    lens = setup.calibration_parameters.left_cam  # of the rectified images
+    lens = setup.calibration_parameters.left_cam  # camera of the rectified images
     baseline_m = setup.calibration_parameters.get_camera_baseline()
     with stixel.PairWriter(sys.argv[1], setup.resolution.width, setup.resolution.height, fps=FPS,
                            camera=(lens.fx, lens.fy, lens.cx, lens.cy, baseline_m),

@@ -30,7 +30,7 @@ def say(path):
 
 
 def save(image, path):
-    """Writes a JPEG with all its colours: with fewer, those of the legend would change."""
+    """Writes a JPEG without subsampling of its colours, which would change the colours of the legend."""
     image.convert("RGB").save(path, quality=85, subsampling=0, optimize=True)
     say(path)
 

@@ -14,21 +14,21 @@
 #include "base/why.h"
 #include "include/stixel_pairs.h"
 
-#define SX_PAIRS_AWAY_MAX 256 /* most pairs that are with the daemon, or came back and were not taken */
+#define SX_PAIRS_AWAY_MAX 256 /* most pairs that the daemon has, or that came back and wait for the caller */
 #define SX_PAIRS_PATH_BYTES sizeof(((struct sockaddr_un *)0)->sun_path)
 #define SX_PAIRS_NO_BUFFER UINT32_MAX
 
 enum sx_pairs_state {
 	SX_PAIRS_CLOSED,   /* no connection; the next attempt is due at next_ns */
-	SX_PAIRS_GREETING, /* hello and buffers are being sent; `greeted` of these packets are out */
-	SX_PAIRS_AWAITING, /* all are sent, and the daemon has not answered yet */
+	SX_PAIRS_GREETING, /* the library sends hello and buffers; `greeted` is the number of packets sent */
+	SX_PAIRS_AWAITING, /* hello and buffers are sent, and the daemon has not answered yet */
 	SX_PAIRS_OPEN	   /* the daemon takes pairs */
 };
 
 struct sx_pairs_buffer {
 	int fd;
 	uint64_t bytes;
-	uint8_t *map; /* NULL: a buffer of the caller */
+	uint8_t *map; /* mapping of a library's buffer; NULL: a buffer of the caller */
 	bool away;    /* only for buffers of the library: the daemon uses it */
 };
 
@@ -45,29 +45,29 @@ struct sx_pairs_back {
 };
 
 struct stixel_pairs {
-	/* one for each runtime directory, in the order of attempts; empty: this system has no such folder */
+	/* path of pairs.sock in each runtime directory, in the order of attempts; empty: no such directory */
 	char path[SX_RUNTIME_DIRS][SX_PAIRS_PATH_BYTES];
-	char instance[72]; /* empty: the caller gave a path */
+	char instance[72]; /* name of the instance; empty: the caller gave a path */
 	struct stixel_pairs_format format;
-	uint64_t right_offset; /* of the right image in a buffer of the library, bytes */
+	uint64_t right_offset; /* offset of the right image in a buffer of the library, bytes */
 	struct sx_pairs_buffer buffers[STIXEL_PAIRS_BUFFERS_MAX];
 	uint32_t buffer_count;
 	uint32_t begun;	 /* buffer that the caller fills; SX_PAIRS_NO_BUFFER: none */
-	uint64_t number; /* of the last pair */
+	uint64_t number; /* number of the last pair */
 	bool fixed;	 /* no more buffers may be added */
 
 	enum sx_pairs_state state;
-	int fd;		   /* -1: no connection */
-	uint32_t place;	   /* runtime directory of the connection: index of path */
+	int fd;		   /* descriptor of the connection; -1: none */
+	uint32_t place;	   /* index of the connection's runtime directory in `path` */
 	uint32_t greeted;  /* packets of the greeting that were sent: hello, buffers */
-	int64_t since_ns;  /* when the connection was made */
+	int64_t since_ns;  /* time of the connection, CLOCK_MONOTONIC */
 	int64_t next_ns;   /* earliest time of the next attempt */
-	int failed;	   /* last attempt: -EACCES, -ECONNREFUSED (refused), else 0 */
+	int failed;	   /* result of the last attempt: -EACCES, -ECONNREFUSED (refused), else 0 */
 	uint64_t failures; /* number of times that `failed` was set to an error */
 
 	struct sx_pairs_away away[SX_PAIRS_AWAY_MAX];
 	uint32_t away_count;
-	struct sx_pairs_back back[SX_PAIRS_AWAY_MAX]; /* a queue: back_count entries from back_first on */
+	struct sx_pairs_back back[SX_PAIRS_AWAY_MAX]; /* queue of back_count entries from back_first on */
 	uint32_t back_first, back_count;
 
 	struct stixel_pairs_counters count;

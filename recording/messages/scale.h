@@ -27,8 +27,8 @@ enum { SX_SCALE_PATIENCE = 90, SX_SCALE_TICKS = 24 };
 struct sx_scale {
 	double given_near_m, given_far_m; /* ends that do not follow the scene; 0: not given */
 	struct sx_palette_range range;	  /* ends, px of disparity; 0 before the first frame */
-	double focal_baseline;		  /* of the last frame, px m; 0: no camera model, the ends are px */
-	int low, high;			  /* steps of the scene's ends, sx_scale_follow() */
+	double focal_baseline; /* fx * baseline_m of the last frame, px m; 0: no camera, ends in px */
+	int low, high;	       /* steps of the scene's ends, sx_scale_follow() */
 	unsigned unused_low, unused_high; /* frames in a row that left steps unused at this end */
 };
 
@@ -38,7 +38,7 @@ struct sx_scale {
  */
 void sx_scale_follow(struct sx_scale *s, const struct stixel *stixels, uint32_t count, int disparities,
 		     double focal_baseline);
-/* The same for a frame. A blind frame shows nothing, so the ends of the frame before stay. */
+/* The same for a frame. A blind frame shows nothing, so the ends of the previous frame stay. */
 void sx_scale_frame(struct sx_scale *s, const struct stixel_frame_header *h, const struct stixel *stixels);
 
 /* Gives ends, 0: the scene's. They hold at once and for further frames. */

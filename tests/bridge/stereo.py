@@ -1,5 +1,5 @@
-# Stereo images as messages of ROS, and recordings of them: of a wall 0.6 m in front of the cameras. Types and bytes are
-# those of rosbags' own definitions of Jazzy; the MCAP writer is mcap-ros2-support.
+# Stereo images of a wall 0.6 m in front of the cameras, as messages of ROS, and recordings of them. rosbags gives the
+# types and the bytes, from its definitions of Jazzy. mcap-ros2-support writes the MCAP files.
 # SPDX-License-Identifier: Apache-2.0
 import pathlib
 

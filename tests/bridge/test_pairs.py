@@ -108,7 +108,7 @@ class Cameras(unittest.TestCase):
                                camera.info(stereo.info(0, True, **(right or {}))), rectified)
 
     def test_rectified(self):
-        for rectified in (False, True):  # that nothing is distorted shows that the images are
+        for rectified in (False, True):  # no distortion shows that the images are rectified, even without the argument
             found = self.geometry(rectified)
             self.assertEqual(found.camera[:4], (200, 200, 159.5, 119.5))
             self.assertAlmostEqual(found.camera[4], 0.06)
@@ -260,7 +260,7 @@ class Recordings(WithDaemon):
                 self.assertRegex(log, r"5 of 5 pairs given in [0-9.]+ s \([0-9.]+ a second\)\n$")
                 got = [reader.next(timeout=10) for _ in range(5)]
                 self.assertEqual([f.capture_left_ns for f in got], [
-                    stereo.START_NS + n * stereo.PERIOD_NS for n in range(5)], kind)  # as recorded
+                    stereo.START_NS + n * stereo.PERIOD_NS for n in range(5)], kind)  # the recorded times
                 self.check_frame(got[-1])
 
     def test_raw_images(self):
@@ -285,7 +285,7 @@ class Recordings(WithDaemon):
         with stixel.open(d.name, follow=True) as reader:
             self.play(path, "-i", d.name, "--rate", "0.5", "--simulated", "yes", d=d)
             frame = reader.latest(timeout=10)
-        self.assertLess(abs(time.monotonic_ns() - frame.capture_left_ns), 30 * 10**9)  # the time of now
+        self.assertLess(abs(time.monotonic_ns() - frame.capture_left_ns), 30 * 10**9)  # the present time
         self.assertEqual(frame.capture_right_ns - frame.capture_left_ns, 4_000_000)
         log = self.play(path, "-i", d.name, "--tolerance-ms", "1", d=d, code=DATA)
         self.assertIn("6 left images without a right one; 6 right images without a left one", log)
@@ -458,7 +458,7 @@ class Live(WithDaemon):
         self.addCleanup(node.close)
         node.until(lambda m: m["event"] == "ready")
 
-        def send():  # stamps of a simulator: arrival makes them those of now
+        def send():  # stamps of a simulator; stamps = arrival replaces them by the time of arrival
             for topic, message in self.topics(time.monotonic_ns() // 1000):
                 node.tell(do="publish", topic="rt" + topic, type=message.__msgtype__.rpartition("/")[2],
                           cdr=base64.b64encode(stereo.cdr(message)).decode())
@@ -532,7 +532,7 @@ class Feeds(WithDaemon):
         feed = self.feed(d.name)
         for side, topic in enumerate(("/l/camera_info", "/r/camera_info")):
             feed.put(topic, stereo.cdr(stereo.info(0, bool(side))))
-        stamps = iter(range(10**9, 10**12, 10**9))  # of a simulator
+        stamps = iter(range(10**9, 10**12, 10**9))  # stamps of a simulator
 
         def refused():
             self.put(feed, next(stamps))

@@ -357,12 +357,12 @@ class Planners(Case):
                                       frame.points("vehicle")[found])
         self.assertEqual((marker.type, marker.action, len(marker.colors)), (5, 0, 2 * len(found)))
         self.assertTrue(all(0 <= c.r <= 1 and 0 <= c.g <= 1 and 0 <= c.b <= 1 and c.a == 1 for c in marker.colors))
-        # the colours are those that Foxglove shows
+        # Foxglove shows the same colours
         scale = Messages("front")
         scale.take(frame)
         want = scale.colours(np.array([p.x for p in marker.points])) / 255
         np.testing.assert_allclose([[c.r, c.g, c.b] for c in marker.colors], want, atol=1e-6)
-        self.assertGreater(np.ptp(want, 1).min(), 0.3)  # not the grey of a library without protobuf
+        self.assertGreater(np.ptp(want, 1).min(), 0.3)  # colours, because only a library without protobuf gives grey
 
 
 class Transforms(Case):

@@ -156,7 +156,7 @@ static void test_euroc(void **state)
 	expect_error(in_folder(f, "seq"), -ENOENT, "/seq/mav0/cam1/data.csv are missing");
 }
 
-/* One side only: the message names what is missing. */
+/* A data set with one side only: the message names the missing side. */
 static void test_half_a_data_set(void **state)
 {
 	const char *f = *state;
@@ -475,8 +475,7 @@ static void test_recorded_intervals(void **state)
 	sx_source_close(s);
 }
 
-/* A reader that comes late gets the newest pair that is due. The others are counted, like those of a camera.
- */
+/* A late reader gets the newest pair that is due. The source counts the older ones like lost pairs. */
 static void test_a_late_reader_gets_the_newest_pair(void **state)
 {
 	static const int ms[] = {0, 10, 20, 30, 50000};
@@ -561,7 +560,7 @@ static void test_loop_and_unreadable(void **state)
 	sx_source_close(s);
 }
 
-/* With a rate of its own, the source plays at that rate, and times are those of reading. */
+/* A configured rate replaces the time stamps: pairs come at this rate, with the time of reading. */
 static void test_a_rate_replaces_the_times(void **state)
 {
 	static const int ms[] = {0, 50000};

@@ -57,7 +57,7 @@ BLACK = b"P5\n%d %d\n255\n" % (WIDTH, HEIGHT) + bytes(WIDTH * HEIGHT)
 NOISE = BLACK[:-WIDTH * HEIGHT] + random.Random(1).randbytes(WIDTH * HEIGHT)
 WHITE = BLACK[:-WIDTH * HEIGHT] + b"\xff" * (WIDTH * HEIGHT)
 BLIND = 64  # STIXEL_FRAME_BLIND
-# With a sanitizer a frame takes ten times as long.
+# Reason to skip tests with a sanitizer, which makes a frame take ten times as long.
 JUDGED_ELSEWHERE = "test_image_stats.c has these faults, and test_each_frame_that_shows_nothing these pictures"
 
 

@@ -437,7 +437,7 @@ static void calls_out_of_order(void **state)
 	struct stixel_pairs_pair pair = {0};
 	struct stixel_pairs_counters c;
 
-	assert_int_equal(stixel_pairs_commit(w, &to, 0, 0), -EINVAL); /* without begin */
+	assert_int_equal(stixel_pairs_commit(w, &to, 0, 0), -EINVAL); /* the caller has not called begin */
 	assert_int_equal(stixel_pairs_begin(w, &to, 0), 1);
 	to.buffer++;
 	assert_int_equal(stixel_pairs_commit(w, &to, 0, 0), -EINVAL);
@@ -485,7 +485,7 @@ static void fields_that_the_caller_does_not_have_are_0(void **state)
 	daemon_start(path);
 	join(w);
 	assert_true(hello.format.fps == 0);
-	assert_string_equal(hello.format.name, "test-ipc-pairs"); /* of the process */
+	assert_string_equal(hello.format.name, "test-ipc-pairs"); /* name of the process */
 	memset(&c, 0xff, sizeof(c));
 	assert_int_equal(stixel_pairs_counters(w, &c, 8), 0);
 	assert_true(c.queued == 0 && c.connections == UINT64_MAX);
@@ -578,7 +578,7 @@ static void own_buffers(void **state)
 
 	assert_int_equal(stixel_pairs_returned(w, &number, &fate, 10), 0);
 	give_back(2, STIXEL_PAIR_OVERLOAD);
-	give_back(1, 77); /* of a later version */
+	give_back(1, 77); /* a fate of a later version */
 	assert_int_equal(stixel_pairs_returned(w, &number, &fate, -1), 1);
 	assert_true(number == 2 && fate == STIXEL_PAIR_OVERLOAD);
 	assert_int_equal(stixel_pairs_returned(w, &number, &fate, -1), 1);
@@ -587,7 +587,7 @@ static void own_buffers(void **state)
 	assert_int_equal(stixel_pairs_returned(w, &number, &fate, -1), 1);
 	assert_true(number == 3 && fate == STIXEL_PAIR_LOST);
 	assert_int_equal(stixel_pairs_returned(w, NULL, NULL, -1), 1);
-	assert_int_equal(stixel_pairs_returned(w, &number, &fate, -1), 0); /* none is away */
+	assert_int_equal(stixel_pairs_returned(w, &number, &fate, -1), 0); /* the daemon has no pair */
 	assert_int_equal(counters(w).lost, 2);
 	stixel_pairs_close(w);
 }
@@ -831,7 +831,7 @@ static void a_daemon_that_does_not_answer(void **state)
 	assert_int_equal(now_ns, start + 5000 * MS);
 	assert_true(polls < 10);
 	hang_up();
-	join(w); /* it is asked again at once */
+	join(w); /* the writer connects again at once */
 	stixel_pairs_close(w);
 }
 
@@ -860,7 +860,7 @@ static void a_daemon_that_dies(void **state)
 		daemon_die();
 		if (step < 5)
 			assert_int_equal(write_pair(w, 9), -ENOTCONN);
-		assert_int_equal(stixel_pairs_begin(w, &to, -1), 1); /* all buffers are free again */
+		assert_int_equal(stixel_pairs_begin(w, &to, -1), 1); /* every buffer is free again */
 		assert_int_equal(counters(w).lost, step == 5 ? 6 : 0);
 		assert_int_equal(counters(w).dropped, step < 5);
 		assert_why(w, "has ended the connection");
@@ -954,7 +954,8 @@ static void a_greeting_that_does_not_fit(void **state)
 		send_fails = 20;
 		polls = 0;
 		assert_int_equal(stixel_pairs_connect(w, 0), 0);
-		assert_int_equal(stixel_pairs_connect(w, 1000), 0); /* sends it a little later, in pauses */
+		assert_int_equal(stixel_pairs_connect(w, 1000),
+				 0); /* the writer sends it later, after pauses */
 		assert_int_equal(send_fails, 0);
 		assert_true(polls < 25);
 		welcome();

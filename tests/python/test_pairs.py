@@ -156,7 +156,7 @@ class Writing(Case):
         w.close()
         w, peer = self.joined("rgb24")
         bgr = np.arange(HEIGHT * WIDTH * 3, dtype=np.uint16).astype(np.uint8).reshape(HEIGHT, WIDTH, 3)
-        self.assertTrue(w.write(bgr[..., ::-1], bgr))  # as OpenCV has it, without a copy of its own
+        self.assertTrue(w.write(bgr[..., ::-1], bgr))  # a view of OpenCV's colours as RGB: the caller makes no copy
         self.assertEqual(peer.pair()[3][0, :3].tolist(), [2, 1, 0])
 
     def test_in_place(self):

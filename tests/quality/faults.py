@@ -75,7 +75,7 @@ def grown(mask, by, shape_of=np.maximum):
     for axis in (0, 1):
         mask = np.moveaxis(mask, axis, 0)
         mask, reach, left = np.pad(mask, [(by, by), (0, 0)], "edge"), 1, 2 * by
-        while left:  # mask[i] is that of pixels i .. i + reach - 1
+        while left:  # mask[i] is the result for pixels i .. i + reach - 1
             step = min(reach, left)
             mask, reach, left = shape_of(mask[:-step], mask[step:]), reach + step, left - step
         mask = np.moveaxis(mask, 0, axis)

@@ -123,7 +123,7 @@ static void test_without_a_camera(void **state)
 	}
 }
 
-/* The colours of distances are those of the scene's points, and follow given ends. */
+/* Distances have the same colours as the scene's points, and follow given ends. */
 static void test_colours(void **state)
 {
 	const double metres[] = {0.5, 3.0, 5000.0, (double)INFINITY};

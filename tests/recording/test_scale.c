@@ -156,7 +156,7 @@ static void test_ends_of_a_scene(void **state)
 	s = (struct sx_scale){0};
 	sx_scale_follow(&s, (struct stixel[]){object(2.1, 50), object(900.0, 50)}, 2, 128, FB);
 	assert_ends(&s, 2.0, 30.0);
-	/* nothing stands there: the search range */
+	/* a scene without objects: the search range gives the ends */
 	s = (struct sx_scale){0};
 	sx_scale_follow(&s, NULL, 0, 64, FB);
 	assert_ends(&s, 1.5, 40.0);
@@ -211,7 +211,7 @@ static void test_ends_keep_still(void **state)
 	assert_ends(&s, 3.0, 20.0);
 	show(&s, 3.1, 7.0, SX_SCALE_PATIENCE);
 	assert_ends(&s, 3.0, 8.0);
-	/* nothing to see changes nothing */
+	/* frames without objects leave the ends */
 	for (int i = 0; i < 2 * SX_SCALE_PATIENCE; i++)
 		sx_scale_follow(&s, NULL, 0, 128, FB);
 	assert_ends(&s, 3.0, 8.0);
@@ -246,7 +246,7 @@ static void test_given_ends(void **state)
 	assert_ends(&s, 0.7, 10.0);
 	sx_scale_give(&s, 0.0, 3.3);
 	assert_ends(&s, 1.65, 3.3);   /* the ends keep a factor of two */
-	sx_scale_give(&s, 20.0, 0.0); /* beyond the scene: the other end goes away */
+	sx_scale_give(&s, 20.0, 0.0); /* an end beyond the scene: the other end moves away */
 	assert_ends(&s, 20.0, 40.0);
 	sx_scale_give(&s, 1.0, 5.0);
 	show(&s, 9.0, 21.0, 2 * SX_SCALE_PATIENCE);

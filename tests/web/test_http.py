@@ -447,7 +447,7 @@ class Streams(Case):
         self.assertAlmostEqual(scene["near"] * scene["near_px"], scene["far"] * scene["far_px"], delta=1e-3)
         given, of_given = scale_and_palette("&near=0.1&far=0.2")
         self.assertEqual((given["near"], given["far"]), (0.1, 0.2))
-        # all is far: the same colour everywhere, so the picture is smaller
+        # everything is far and has the same colour, so the picture is smaller
         self.assertLess(len(of_given), 0.8 * len(of_scene))
 
     def test_images_only_while_somebody_looks(self):

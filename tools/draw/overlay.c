@@ -16,11 +16,11 @@ enum { HATCH_LINE_PX = 1, HATCH_PICTURE_PX = 1000 };
 static const struct sx_rgb dark = {18, 20, 26};
 static const struct sx_rgb light = {255, 255, 255};
 
-/* What a column shows in one row. An empty cell is unseen. */
+/* Content of a column in one row. An empty cell is unseen. */
 struct cell {
 	uint8_t kind;	       /* enum stixel_kind + 1; 0: unseen */
 	uint8_t place;	       /* objects: place on the scale of distances, 0 far .. 255 near */
-	uint16_t disparity_q7; /* in this row, STIXEL_DISPARITY_UNKNOWN: not known */
+	uint16_t disparity_q7; /* disparity in this row; STIXEL_DISPARITY_UNKNOWN: not known */
 	bool low;	       /* too low for edges */
 };
 

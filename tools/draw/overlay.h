@@ -32,7 +32,7 @@ enum sx_look {
 	SX_LOOK_HATCH = 80,
 	SX_LOOK_EDGE = 112,
 	SX_LOOK_HATCH_PX = 8, /* distance of the lines of the hatch, px of a small picture */
-	/* Depth steps by more than this disparity, px, and by more than one of so many parts of it. */
+	/* Depth steps by more than SX_LOOK_STEP_PX and 1/SX_LOOK_STEP_PARTS of the nearer disparity. */
 	SX_LOOK_STEP_PX = 1,
 	SX_LOOK_STEP_PARTS = 8,
 	/* Narrower columns have no edges at their sides, which would be a comb. */

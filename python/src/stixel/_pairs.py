@@ -39,8 +39,8 @@ class RawCamera(NamedTuple):
     """A camera whose images are not rectified, as in ROS's CameraInfo: K, D and R.
 
     distortion: the coefficients in OpenCV's order. lens: "plumb_bob" (k1 k2 p1 p2 k3), "rational_polynomial" (and k4
-    k5 k6) or "equidistant" (fisheye: k1 k2 k3 k4). rotation: from this camera's axes to those of the rectified pair
-    (R1 and R2 of OpenCV's stereoRectify()), 3x3 or nine numbers.
+    k5 k6) or "equidistant" (fisheye: k1 k2 k3 k4). rotation: from this camera's axes to the axes of the rectified
+    pair (R1 and R2 of OpenCV's stereoRectify()), 3x3 or nine numbers.
     """
 
     fx: float
@@ -56,10 +56,10 @@ class PairCounts(NamedTuple):
     """Numbers of pairs since the writer was created."""
 
     queued: int  #: pairs given to a daemon
-    taken: int  #: of them an engine has read, or a newer pair took their place before it
-    overload: int  #: of them the daemon dropped, because a newer one came first
-    bad: int  #: of them the daemon refused: impossible capture times
-    lost: int  #: of them a daemon had when its connection ended
+    taken: int  #: number of these pairs that an engine has read, or that a newer pair replaced before it
+    overload: int  #: number of these pairs that the daemon dropped, because a newer pair came first
+    bad: int  #: number of these pairs that the daemon refused: impossible capture times
+    lost: int  #: number of these pairs that a daemon had when its connection ended
     dropped: int  #: pairs that were given to no daemon: there was none, or all buffers were in use
     connections: int  #: number of daemons that accepted the writer
 
@@ -139,13 +139,13 @@ class PairWriter:
 
     width, height: size of one image, px. pixel: "grey8", "grey16", "rgb24", "yuyv", "uyvy", "nv12", or a Bayer pattern,
     "rggb8" to "bggr16". fps: pairs per second, 0 unknown. camera: the rectified left camera in px, and the distance of
-    the cameras in m; None: the daemon's configuration has it. raw: None for rectified images, else two RawCamera, left
-    and right; then rectified may be the size of the rectified images, else it is the images' own. name: for the
-    daemon's log; empty: the program's. buffers: pairs in memory, 0: 6. clock, stamp: what the capture times are.
-    simulated: images without noise, so that equal images are no sign of a frozen camera. path: of a pairs.sock, instead
-    of the instance's.
+    the cameras in m; None: the daemon's configuration has the camera. raw: None for rectified images, else two
+    RawCamera, left and right. rectified: size of the rectified images of raw cameras, px; (0, 0): width, height. name:
+    name of the writer in the daemon's log; empty: the program's name. buffers: number of pairs in memory, 0: 6. clock,
+    stamp: clock and meaning of the capture times. simulated: images without noise, so that equal images are no sign of
+    a frozen camera. path: path of a pairs.sock, which replaces the instance's.
 
-    The writer connects by itself, also to each new daemon. Until then pairs are dropped and counted. One thread at a
+    The writer connects automatically, also to each new daemon. Until then it drops and counts pairs. One thread at a
     time may use a writer.
     """
 

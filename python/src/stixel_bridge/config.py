@@ -186,7 +186,7 @@ def _check_instances(file: _File, section: _Section, wanted: Sequence[str], know
 
 def _check_unknown(file: _File, section: _Section, common: Sequence[Option], kinds: Any,
                    instances: Optional[Sequence[str]]) -> None:
-    """Checks a section of an unknown kind: by the keys of the most similar kind, else by those that all kinds have."""
+    """Checks a section of an unknown kind by the keys of the most similar kind, else by the keys of all kinds."""
     meant = difflib.get_close_matches(section.keys["kind"][1], list(kinds.KINDS), 1)
     options = [common[0]._replace(kind="text"), *common[1:], *(kinds.load(meant[0]).OPTIONS if meant else [])]
     known = _Section(section.kind, section.name, section.line)

@@ -20,8 +20,8 @@ from .pairs.match import LEFT, RIGHT, Matcher, Stamped
 from .pairs.recording import Recording, find_pair
 from .pairs.topics import info_topics
 
-LATE_NS = 500_000_000  # a pair that is later than this moves the time of all that follow
-GAP_NS = 5_000_000_000  # so does one that would come later than this: the recording stopped, or its clock was set
+LATE_NS = 500_000_000  # a pair that is late by more than this delays all following pairs
+GAP_NS = 5_000_000_000  # longest gap that is played; a longer one means a pause of the recording, or a set clock
 SLICE_S = 0.25
 POLL_S = 0.001
 FINISH_S = 2.0
@@ -37,12 +37,12 @@ class Player:
         self._recording, self._options, self._rate, self._say = recording, options, rate, say
         self._matcher = Matcher(int(options["tolerance_ms"] * 1e6))
         self._late = 0
-        self._waited = False  # for the daemon, with the first pair
+        self._waited = False  # the first pair has waited for the daemon
         self._infos: Dict[str, Tuple[int, ...]] = {}
         for side, topic in enumerate(info_topics(options)):
             if topic in recording.topics:
                 self._infos[topic] = (*self._infos.get(topic, ()), side)
-        # with rate 0 the recorded times are kept: they say how fast things move, and nothing of the present
+        # rate 0 keeps the recorded times: their differences give speeds, but they are no present times
         self.giver = Giver(instance, "stixel-bridge play", options, say, fps=self._fps(),
                            clock=stixel.Clock.MONOTONIC if rate else stixel.Clock.UNKNOWN)
 

@@ -32,7 +32,7 @@ enum {
 	WIDTH = 34,
 	HEIGHT = 32
 };
-/* What the writer does right: its hello, except for the fields that the input changes, and its buffers. */
+/* Parts that the writer sends correctly: hello, except for fields that the input changes, buffers, camera. */
 enum { HELLO = 1, BUFFERS = 2, CAMERA = 4, RIG = 8 };
 
 static int64_t passed_ns; /* time added to the clock */

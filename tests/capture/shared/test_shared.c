@@ -32,7 +32,7 @@
 
 #define W 66
 #define H 34
-#define PITCH 192 /* of one-byte pixels; others have a multiple of it */
+#define PITCH 192 /* pitch of one-byte pixels, bytes; other pixels have a multiple of it */
 #define RIGHT 8192
 #define BYTES 16384
 #define BUFFERS 4
@@ -507,7 +507,7 @@ static void longer_hello(void **state)
 	newer.hello.bytes = sizeof(newer);
 	newer.hello.abi_minor++;
 	newer.hello.buffers = 1;
-	memset(newer.hello.format.name, 'n', sizeof(newer.hello.format.name)); /* without an end */
+	memset(newer.hello.format.name, 'n', sizeof(newer.hello.format.name)); /* no terminating 0 */
 	newer.hello.format.name[3] = '\n';
 	give(fd, &newer, sizeof(newer), -1, 0);
 	give_buffer(fd, &b, memory);
@@ -578,7 +578,7 @@ static void descriptors(void **state)
 
 		assert_true(odd >= 0);
 		give(fd, &hello, sizeof(hello), -1, 0);
-		give_buffer(fd, &first, good); /* which has to be unmapped */
+		give_buffer(fd, &first, good); /* the daemon has to unmap this buffer */
 		give(fd, &b, sizeof(b), odd, kind == NO_DESCRIPTOR ? 0 : kind == TWO ? 2 : 1);
 		close(good);
 		close(odd);
@@ -978,7 +978,7 @@ static void other_clocks(void **state)
 
 	hello.format.clock = STIXEL_CLOCK_UNKNOWN;
 	s = open_good(&hello, &fd, -1, BYTES);
-	p.left_ns = p.right_ns = 5; /* of a clock that began now */
+	p.left_ns = p.right_ns = 5; /* times of a clock that began now */
 	give(fd, &p, sizeof(p), -1, 0);
 	pair = take(s);
 	assert_int_equal(pair.left_ns, 5);
@@ -1007,7 +1007,7 @@ static void newest_wins(void **state)
 	assert_int_equal(c.captured[0], 5);
 	assert_int_equal(c.dropped[0][SX_DROP_OVERLOAD], 4);
 	assert_int_equal(c.dropped[1][SX_DROP_OVERLOAD], 4);
-	/* all slots in use */
+	/* the engine uses every slot */
 	for (int i = 1; i < SLOTS; i++) {
 		give_pair(fd, (uint64_t)(5 + i));
 		pair[i] = take(s);
@@ -1079,10 +1079,10 @@ static void ends_while_pairs_are_read(void **state)
 	s = open_usual(&fd);
 	give_pair(fd, 1);
 	pair[0] = take(s);
-	give_pair(fd, 2); /* its last one */
+	give_pair(fd, 2); /* the writer's last pair */
 	close(fd);
 	pair[1] = take(s);
-	for (int i = 0; i < 2; i++) /* its memory stays */
+	for (int i = 0; i < 2; i++) /* the memory of both pairs stays mapped */
 		assert_int_equal(((const uint8_t *)pair[i].right.data)[W - 1 + PITCH * (H - 1)], 0);
 	expect_end(s, "has ended");
 	expect_end(s, "has ended");

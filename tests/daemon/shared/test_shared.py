@@ -56,7 +56,7 @@ class Shared(TestCase):
         return w.welcome() if welcome else w
 
     def program(self, i, fps=20):
-        """Starts a writer as a process of its own."""
+        """Starts a writer as another process."""
         p = subprocess.Popen([sys.executable, os.path.join(os.path.dirname(__file__), "pair_writer.py"), i.pairs,
                               str(WIDTH), str(HEIGHT), str(fps)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.addCleanup(p.stdout.close)
@@ -351,7 +351,7 @@ class SharedLies(Shared):
         return bytes(data) if r.random() < 0.9 else bytes(data)[:r.randrange(len(data))] + some(r, r.randrange(99))
 
     def live(self, r, i):
-        """One writer: introduces itself, gives pairs, and ends in some state."""
+        """Runs one writer: it introduces itself, gives pairs, and ends in some state."""
         size = r.choice(((WIDTH, HEIGHT), (WIDTH, HEIGHT), (32, 32), (4096, 64), (WIDTH + 1, HEIGHT)))
         w = Writer(i.pairs, *size, buffers=r.choice((1, 2, 6)), camera=r.choice((CAMERA, (0,) * 5)), connect=False,
                    pixel=r.choice((1, 1, 2, 6, 16, 20)), bytes_of=2)
@@ -484,7 +484,7 @@ class SharedSocket(Shared):
         self.give(w)
         code, _, err = i.run_once(*SHARED)
         self.assertNotEqual(code, 0, err)
-        self.give(w)  # it took nothing away
+        self.give(w)  # the second daemon took nothing away
         self.assertTrue(os.path.exists(i.pairs))
 
     def test_a_removed_socket_is_made_again(self):

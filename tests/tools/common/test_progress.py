@@ -19,7 +19,7 @@ class Progress(Folder):
 
     def setUp(self):
         super().setUp()
-        # with a sanitizer a batch of these takes as long as the other without one
+        # a sanitized batch of small images takes as long as a plain batch of large ones
         left, right = shifted_pair(*((96, 64) if os.environ["SX_SANITIZED"] else (320, 160)), 5)
         write_pgm(self.path("left.pgm"), left)
         write_pgm(self.path("right.pgm"), right)

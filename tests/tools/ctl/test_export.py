@@ -497,7 +497,7 @@ class Export(Folder):
             return {dot[3:] for _, m in found for dot in struct.iter_unpack("<3f4B", m.data)} - {(120, 255, 215, 255)}
         self.assertGreater(len(colours()), 5)
         if LIBRARY:
-            self.assertEqual(colours("--near", 0.01, "--far", 0.02), {(80, 2, 162, 255)})  # all is farther
+            self.assertEqual(colours("--near", 0.01, "--far", 0.02), {(80, 2, 162, 255)})  # every point is farther
             self.assertEqual(colours("--near", 5000, "--far", 9000), {(240, 249, 33, 255)})
 
     def test_checksums(self):

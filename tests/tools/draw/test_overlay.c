@@ -195,7 +195,7 @@ static void test_edges_where_depth_steps(void **state)
 	drop(&v);
 }
 
-/* Lines at the sides of narrow columns, and of stixels of a few rows, would be a comb and dashes. */
+/* Narrow columns have no lines at their sides (a comb), nor have stixels of a few rows (dashes). */
 static void test_no_comb_and_no_dashes(void **state)
 {
 	const struct stixel comb[] = {object(0, 0, 47, 20), object(1, 0, 47, 10), object(2, 0, 47, 20)};
@@ -211,7 +211,7 @@ static void test_no_comb_and_no_dashes(void **state)
 	draw(&v, dash, 3, &plain);
 	for (int y = 20; y < 24; y++)
 		assert_true(same(at(&v, 2, y), at(&v, 2, 21)));
-	for (int y = 1; y < 20; y++) /* nor a stixel beside one */
+	for (int y = 1; y < 20; y++) /* a stixel beside a low one has no line */
 		assert_true(same(at(&v, 2, y), at(&v, 2, 0)) && same(at(&v, 2, y + 27), at(&v, 2, 47)));
 	drop(&v);
 }

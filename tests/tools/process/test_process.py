@@ -128,7 +128,7 @@ class Results(Outputs):
             return Png(self.path("out", "left.overlay.png")).rows
         scene, near, far = overlay(), overlay("--near", 0.5, "--far", 1), overlay("--near", 1000, "--far", 2000)
         self.assertEqual(overlay("--near", 0.5, "--far", "1.0"), near)
-        # all is far, or all is near: other colours than those of the scene, and other numbers in the legend
+        # given ends make everything far or near: other colours than the scene's, and other numbers in the legend
         self.assertEqual(len({str(rows[:HEIGHT]) for rows in (scene, near, far)}), 3)
         self.assertEqual(len({str(rows[HEIGHT:]) for rows in (scene, near, far)}), 3)
         self.assertGreater(*(sum(g for row in rows[:HEIGHT] for _, g, _ in row) for rows in (far, near)))

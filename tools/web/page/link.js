@@ -21,8 +21,8 @@ export async function sentence(answer) {
 }
 
 // on: {frame(set), notice(n), link(word, text), status(object or null, text), instances(list, tune, left)}. left:
-// number of instances left out. tune: settings may be changed here. set: number, ageMs, received, and the payloads of
-// one frame: frame, free, scale (object), left, disparity.
+// number of instances left out. tune: settings may be changed here. set: number, ageMs, received, and the payloads
+// frame, free, scale (object), left and disparity of one frame.
 export class Link {
   constructor(on) {
     this.on = on;

@@ -199,7 +199,7 @@ export class CameraView {
         c.drawImage(this.layer, 0, 0, frame.columns * frame.columnWidth * zoomX, height);
         this.drawUnseen(c, width, height, ratio);
       }
-      if (this.outline || this.colour === "distance") // over classes they would be dashes without a reason to see
+      if (this.outline || this.colour === "distance") // over class colours, lines would look like random dashes
         this.drawLines(c, zoomX, zoomY, ratio);
     }
     if (frame.road !== ROAD_NONE) {

@@ -23,10 +23,10 @@ class Info(NamedTuple):
     height: int
     model: str
     d: Tuple[float, ...]
-    k: _Lens  #: of the raw image
+    k: _Lens  #: matrix of the raw image, px
     r: Tuple[float, ...]
-    p: _Lens  #: of the rectified image
-    shift: float  #: position along the pair's x axis, m
+    p: _Lens  #: matrix of the rectified image, px
+    shift: float  #: position of the camera along the pair's x axis, m
 
     def is_rectified(self) -> bool:
         """Returns whether raw and rectified image are the same."""
@@ -35,7 +35,7 @@ class Info(NamedTuple):
 
 
 class Geometry(NamedTuple):
-    """What a writer of pairs says of its cameras."""
+    """The cameras of a pair, for stixel.PairWriter."""
 
     camera: Optional[Tuple[float, float, float, float, float]] = None  #: fx, fy, cx, cy, baseline_m; None: unknown
     raw: Optional[Tuple[RawCamera, RawCamera]] = None  #: None: the images are rectified, or camera is None

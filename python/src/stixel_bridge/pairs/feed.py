@@ -16,10 +16,10 @@ from .give import Giver
 from .match import LEFT, RIGHT, Matcher, Stamped
 from .topics import Input, image_type, info_topics, stamp_ns
 
-INFO_S = 2.0  # how long the first pair waits for the calibrations
+INFO_S = 2.0  # longest wait of the first pair for the calibrations
 LOOK_S = 1.0
 SLICE_S = 0.25
-_HEADER = 12  # bytes before the frame id: what differs in each CameraInfo
+_HEADER = 12  # number of bytes before the frame id, which differ in each CameraInfo
 
 
 class _Arrived(NamedTuple):
@@ -46,12 +46,12 @@ class Feed(Connected):
                            lambda text: say("%s: %s" % (self.name, text)),
                            clock=stixel.Clock.MONOTONIC if self._arrival else stixel.Clock.REALTIME)
         self._sides = {options["left"]: LEFT, options["right"]: RIGHT}
-        self._info_sides: Dict[str, List[int]] = {}  # one CameraInfo may be that of both
+        self._info_sides: Dict[str, List[int]] = {}  # sides by topic; one CameraInfo may be for both sides
         for side, topic in enumerate(info_topics(options)):
             self._info_sides.setdefault(topic, []).append(side)
         self._newest: Optional[_Arrived] = None
-        self._infos: Dict[str, bytes] = {}  # the last CameraInfo by topic, not read yet
-        self._seen: Dict[str, bytes] = {}  # the last one that was read
+        self._infos: Dict[str, bytes] = {}  # last CameraInfo by topic that is not read yet
+        self._seen: Dict[str, bytes] = {}  # last CameraInfo by topic that was read
         self._first = 0.0  # time.monotonic() of the first pair without calibrations
 
     # -- called by threads of the transport --
@@ -110,7 +110,7 @@ class Feed(Connected):
         try:
             self.giver.connect(0)
         except (stixel.StixelError, OSError):
-            pass  # it refuses the writer, or its socket: giver.why says so
+            pass  # giver.why has the reason: the daemon refuses the writer, or the socket is not permitted
 
     def _inform(self, infos: Dict[str, bytes]) -> None:
         for topic, message in infos.items():
@@ -118,7 +118,7 @@ class Feed(Connected):
                 found = store.decode(store.CAMERA_INFO, message)
                 for side in self._info_sides[topic]:
                     self.giver.inform(side, found)
-            except Exception as e:  # what rosbags raises on damaged bytes
+            except Exception as e:  # rosbags raises many types on damaged bytes
                 self._damage(topic, e)
             self._seen[topic] = message[_HEADER:]
 
@@ -133,7 +133,7 @@ class Feed(Connected):
             topic = self.input.options[("left", "right")[side]]
             try:
                 messages.append(store.decode(image_type(topic), message))
-            except Exception as e:  # what rosbags raises on damaged bytes
+            except Exception as e:  # rosbags raises many types on damaged bytes
                 self._damage(topic, e)
                 return
         left_ns, right_ns = self._times(arrived)

@@ -22,7 +22,7 @@ COUNTS = stixel.PairCounts(0, 0, 0, 0, 0, 0, 0)
 
 
 class _Format(NamedTuple):
-    """What a writer is made for."""
+    """Format and cameras of a writer. Other pairs need a new writer."""
 
     pixel: str
     width: int
@@ -74,7 +74,7 @@ class Giver:
 
     # -- pairs --
     def prepare(self, left: Any, right: Any) -> None:
-        """Makes the writer for such messages, Image or CompressedImage, which begins to connect. Raises Unusable."""
+        """Makes the writer for these messages, Image or CompressedImage. It begins to connect. Raises Unusable."""
         self._fit((_picture("left", left), _picture("right", right)))
 
     def give(self, left: Any, right: Any, left_ns: int, right_ns: int) -> bool:
@@ -102,7 +102,7 @@ class Giver:
         return memory.given
 
     def _fit(self, pair: Tuple[Picture, Picture]) -> None:
-        """Makes a writer, unless the one that is there fits. Raises Unusable."""
+        """Makes a writer, unless the present writer fits. Raises Unusable."""
         left, right = pair
         if left[:3] != right[:3]:
             raise Unusable("the left image has %dx%d px in %s, the right one %dx%d px in %s" % (

@@ -36,9 +36,9 @@ class Picture(NamedTuple):
 
 class _Encoding(NamedTuple):
     pixel: str  #: name in stixel.PairWriter
-    item: int  #: bytes of a value
-    channels: int  #: values of a pixel in the message
-    part: slice = slice(None)  #: the writer's values among them
+    item: int  #: size of a value, bytes
+    channels: int  #: number of values of a pixel in the message
+    part: slice = slice(None)  #: values of a pixel that the writer takes
 
 
 _ALL = slice(None)
@@ -81,9 +81,9 @@ def raw(message: Any) -> Picture:
 
 
 def compressed(message: Any) -> Picture:
-    """Decodes a sensor_msgs/CompressedImage, JPEG or PNG, to grey; of a Bayer pattern, to its values.
+    """Decodes a sensor_msgs/CompressedImage, JPEG or PNG, to grey; a Bayer pattern, to its values.
 
-    Of a JPEG image only the brightness is decoded. Raises Unusable.
+    Decodes only the brightness of a JPEG image. Raises Unusable.
     """
     if not HAS_PILLOW:
         raise Unusable("compressed images need Pillow, which cannot be imported (Debian package python3-pil)")
@@ -94,7 +94,7 @@ def compressed(message: Any) -> Picture:
         with Pillow.open(io.BytesIO(np.asarray(message.data, np.uint8).tobytes()), formats=("JPEG", "PNG")) as image:
             width, height = image.size
             _check_size(width, height)
-            image.draft("L", image.size)  # of JPEG: no colours
+            image.draft("L", image.size)  # JPEG: decodes no colours
             wide = image.mode.startswith("I")
             array: NDArray[Any] = np.asarray(image if wide else image.convert("L"))
     except Unusable:
@@ -107,7 +107,7 @@ def compressed(message: Any) -> Picture:
 
 
 def _pixel_of_format(told: str, wide: bool) -> str:
-    """Returns the pixels of a decoded image. told: "ENCODING; png compressed [ENCODING]" or "png"."""
+    """Returns the pixels of a decoded image. First argument: "ENCODING; png compressed [ENCODING]" or "png"."""
     original, _, how = told.partition(";")
     found = ENCODINGS.get(original.strip())
     if found is not None and original.startswith("bayer_") and "png" in how and not how.split("compressed")[-1].strip():

@@ -15,11 +15,11 @@ Stamped = Tuple[int, bytes]  # stamp, ns; message
 
 
 class Matcher:
-    """Matches messages by their stamps. Both images of a match are newer than those of the match before."""
+    """Matches messages by their stamps. Both images of a match are newer than both of the last match."""
 
     def __init__(self, tolerance_ns: int) -> None:
-        self.images = [0, 0]  #: messages, by side
-        self.unmatched = [0, 0]  #: of them had no partner
+        self.images = [0, 0]  #: number of messages by side
+        self.unmatched = [0, 0]  #: number of these messages without a partner
         self._tolerance_ns = tolerance_ns
         self._waiting: List[Deque[Stamped]] = [collections.deque(), collections.deque()]
         self._last = [-JUMP_NS, -JUMP_NS]  # stamps of the last match
@@ -58,7 +58,7 @@ class Matcher:
         self._waiting[side] = collections.deque(kept)
 
     def forget(self) -> None:
-        """Drops what waits: time begins anew, or the messages end."""
+        """Drops the messages that wait, because the stamps went back or the messages end."""
         for side in (LEFT, RIGHT):
             self._drop(side, 1 << 63)
         self._last = [-JUMP_NS, -JUMP_NS]

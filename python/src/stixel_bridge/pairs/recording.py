@@ -16,7 +16,7 @@ from .topics import COMPRESSED, stamp_ns
 IMAGES = (store.IMAGE, store.COMPRESSED_IMAGE)
 # words in the name of a left topic, and of its right one
 SIDES = (("left", "right"), ("Left", "Right"), ("infra1", "infra2"), ("cam0", "cam1"))
-_STAMP_1 = struct.Struct("<II")  # of ROS 1, behind the header's sequence number
+_STAMP_1 = struct.Struct("<II")  # stamp of ROS 1, behind the header's sequence number
 
 
 @functools.lru_cache(maxsize=1)
@@ -30,7 +30,7 @@ class Recording:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._old = path.endswith(".bag")  # of ROS 1
+        self._old = path.endswith(".bag")  # a recording of ROS 1
         try:
             if self._old:
                 from rosbags.rosbag1 import Reader as Old

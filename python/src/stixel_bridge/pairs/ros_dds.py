@@ -61,7 +61,7 @@ class Input(topics.Input):
                    Policy.DataRepresentation(use_cdrv0_representation=True))
 
     def _take(self, put: Callable[[str, bytes], None]) -> None:
-        """Passes what comes to put(). Runs in the thread of its own."""
+        """Passes received messages to put(). Runs in a thread that open() starts."""
         from cyclonedds.core import DDSException, ReadCondition, WaitSet
         from cyclonedds.core import InstanceState, SampleState, ViewState
         from cyclonedds.util import duration

@@ -31,7 +31,7 @@ class Input(topics.Input):
         graph.check_node(options)
         self._session = session.RosSession(options)
         self._kept: List[Any] = []  # tokens and subscriptions, which end when these objects are deleted
-        self._tokens = session.Tokens()  # of publishers
+        self._tokens = session.Tokens()  # tokens of publishers
         self._types: Dict[str, Tuple[str, str]] = {}  # type and hash, by topic
         self._figures: Dict[str, float] = {}
 

@@ -35,7 +35,7 @@ LIVE: Sequence[Option] = [
     Option("stamps", "choice", "header", "capture times; header: stamps of the messages, by the wall clock; arrival: "
            "when the pair arrives, for stamps of a simulator or of another clock", choices=("header", "arrival")),
 ]
-_STAMP = {True: struct.Struct("<iI"), False: struct.Struct(">iI")}  # by: little endian
+_STAMP = {True: struct.Struct("<iI"), False: struct.Struct(">iI")}  # layout of a stamp by whether it is little endian
 
 
 def stamp_ns(message: bytes) -> int:
@@ -69,7 +69,7 @@ class Input:
     The thread of its feed (feed.py) calls all methods. Messages may arrive on any thread.
     """
 
-    OPTIONS: Sequence[Option] = ()  #: options of its section, in addition to those of config.py
+    OPTIONS: Sequence[Option] = ()  #: options of its section, in addition to the options in config.py
     PACKAGES: Sequence[str] = ()  #: foreign packages by import name; imported only in methods
     HELP = ""  #: description in one line
 

@@ -16,7 +16,7 @@ Fields = Sequence[Tuple[str, Any]]  # fields of a message: (name, node) in the f
 
 _XTYPES_METADATA = 1 << 6  # flag of a descriptor: type_information and type_mapping are set
 _LOCAL_DOMAIN = 1  # scope of a search
-_ANY_STATE = 0x7F  # of samples that a reader takes
+_ANY_STATE = 0x7F  # mask: a reader takes samples in any state
 _DATA = 2  # kind of serialised data: a whole sample
 
 

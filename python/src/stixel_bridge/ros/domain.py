@@ -63,7 +63,7 @@ _open: "weakref.WeakValueDictionary[int, _Domain]" = weakref.WeakValueDictionary
 
 
 class Participant:
-    """A participant in the domain of the options. sink: of a sink, of which a domain has one. Raises SinkError."""
+    """A participant in the domain of the options. sink: a sink uses it; a domain has one sink. Raises SinkError."""
 
     def __init__(self, options: Mapping[str, Any], sink: bool, *policies: Any) -> None:
         from cyclonedds.core import DDSException, Qos

@@ -24,8 +24,8 @@ LINE_LIST = 5
 ADD = 0
 LINE_WIDTH_M = 0.03
 LIFETIME_NS = 500_000_000  # lifetime of a marker that no newer marker replaces
-_scales: Dict[str, Optional[Messages]] = {}  # by instance; a scale follows the frames of its instance
-_lock = threading.Lock()  # sinks have threads of their own
+_scales: Dict[str, Optional[Messages]] = {}  # scales by instance; each follows the frames of its instance
+_lock = threading.Lock()  # each sink has a thread
 
 
 def _scale(instance: str) -> Optional[Messages]:

@@ -50,7 +50,7 @@ class Sink(graph.RosSink):
         self._kept: List[Any] = []  # tokens and subscriptions, which end when these objects are deleted
         self._publishers: Dict[str, _Publisher] = {}
         self._for_all: Dict[str, Any] = {}  # zenoh publishers that also serve subscribers without a token
-        self._tokens = session.Tokens()  # of subscriptions
+        self._tokens = session.Tokens()  # tokens of subscriptions
         self._keys: Dict[str, Tuple[str, str]] = {}  # type and hash, by an offer's name
         self._figures: Dict[str, float] = {}
 
