@@ -167,8 +167,9 @@ class Recalibrate(Live):
         """Log and status say which values distances depend on, and ask about unlikely values."""
         i, write = self.prepare(conf="[camera]\ncalibration = cal\n")
         i.until_published(2)
-        self.assertIn("camera: fx 50 px, baseline 0.25 m, images are taken as rectified, distances from 0.0984 m "
-                      "(127 px) to 12.5 m (1 px); by calibration text %s\n" % i.file, i.text())
+        said = "camera: fx 50 px, baseline 0.25 m, images are taken as rectified, distances from 0.0984 m " \
+            "(127 px) to 12.5 m (1 px); by calibration text %s\n" % i.file
+        until(lambda: said in i.text(), what=said)
         self.assertEqual(i.status()["camera"]["questions"], [])
         write("fx: 50\nfy: 50\ncx: 62\ncy: 46\nbaseline_m: 7.5\n")
         self.changed(i, "camera.calibration=" + i.file)

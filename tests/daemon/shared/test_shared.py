@@ -39,6 +39,11 @@ P2: [100, 0, %d, -20, 0, 100, %d, 0, 0, 0, 1, 0]
 IMAGES = [texture(WIDTH, HEIGHT, seed) for seed in range(4)]
 
 
+def is_stopped(pid):
+    with open("/proc/%d/stat" % pid) as f:
+        return f.read().rpartition(")")[2].split()[0] == "T"
+
+
 def some(r, count):
     return bytes(r.getrandbits(8) for _ in range(count))
 
@@ -104,6 +109,7 @@ class SharedPairs(Shared):
         w = self.writer(i)
         self.give(w)
         i.process.send_signal(signal.SIGSTOP)
+        until(lambda: is_stopped(i.process.pid), what="stop")
         for n in range(20):
             w.queue(*IMAGES[n % 4])
         i.process.send_signal(signal.SIGCONT)
