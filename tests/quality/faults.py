@@ -27,8 +27,8 @@ last frame of a fault, the other ones those of its worst frame:
   walls     rays with an obstacle within 40 m that is nearer than 0.7 times the distance of the real thing
   state     state of the daemon at the end, or its reason
 Fails if a count is over its limit: blind, early, space, ground: 0; lost: 1 %, shut: 10 % of what was compared; walls:
-10 % of the rays if a lens is covered, or if all is black beyond the headlights. Also fails if images that are covered,
-white, frozen or equal do not degrade the state, or if a ray is free while they do.
+10 % of the rays if a lens is covered, or if all is black beyond the headlights. Also fails if frames of images that are
+covered, white, frozen or equal are not BLIND and do not degrade the state in time, or if a ray is free in them.
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
@@ -270,17 +270,19 @@ def read(daemon, seconds, seconds_most=0.0):
                 frames.append(frame)
             status = daemon.status()
             late = time.monotonic() - begin
-            if late >= seconds and (late >= seconds_most or knows(frame or frames[-1], status)):
+            if late >= seconds and (late >= seconds_most or is_degraded(status)):
                 break
     frames.append(reader_last(daemon, frames[-1]))
     status = daemon.status()
-    return frames, knows(frames[-1], status), status["reason"] or status["state"]
+    known = is_degraded(status) or bool(frames[-1].flags & stixel.FrameFlag.BLIND)
+    return frames, known, status["reason"] or status["state"]
 
 
-def knows(frame, status):
-    """Returns whether the daemon reports bad images. On a busy machine it may also report that its engine is slow."""
+def is_degraded(status):
+    """Returns whether the daemon's state reports bad images. On a busy machine it may also report that its engine is
+    slow."""
     others = [part for part in (status["reason"] or "").split("; ") if part and "too slow" not in part]
-    return "BLIND" in str(frame.flags) or status["state"] == "degraded" and others != []
+    return status["state"] == "degraded" and others != []
 
 
 def reader_last(daemon, before):
