@@ -16,7 +16,7 @@
 #include "power/sensor.h"
 
 #define LIBRARY "libnvidia-ml.so.1"
-/* one query of clocks and processes for this number of readings: they are less urgent than energy */
+/* number of readings of energy for each query of clocks and processes, which are less urgent */
 #define CLOCKS_EVERY 10
 #define PROCESSES_MOST 64
 

@@ -222,7 +222,7 @@ int sx_file_queue_put(struct sx_file_queue *q, const void *data, size_t bytes)
 			wait_change(q);
 			continue;
 		}
-		if (!q->count) /* until now nothing waited, so the file was not slow */
+		if (!q->count) /* the queue was empty until now, so the file was not slow */
 			q->progress_ns = sx_now_ns();
 		copy_in(q, from, n);
 		from += n;

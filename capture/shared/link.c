@@ -318,11 +318,21 @@ int sx_shared_welcome(struct sx_shared_link *l, int keeps, struct sx_why *why)
 		       : 0;
 }
 
-void sx_shared_refuse_others(const struct sx_shared_link *l, const struct sx_pairs_socket *socket)
+/* Refuses a further writer and ends its connection. */
+static void refuse_other(int fd, const char *name)
 {
 	char sentence[STIXEL_PAIRS_TEXT_BYTES];
+	struct sx_shared_link other = {.fd = fd};
+
+	snprintf(sentence, sizeof(sentence), "another writer has this instance: %s", name);
+	sx_shared_refuse(&other, sentence);
+	sx_shared_close(&other);
+}
+
+void sx_shared_refuse_others(const struct sx_shared_link *l, const struct sx_pairs_socket *socket)
+{
 	struct pollfd mine = {.fd = l->fd};
-	struct sx_shared_link other = {.fd = -1};
+	int fd;
 
 	/*
 	 * A writer that changes its format closes the connection and connects again. The new one may wait
@@ -331,12 +341,9 @@ void sx_shared_refuse_others(const struct sx_shared_link *l, const struct sx_pai
 	 */
 	if (poll(&mine, 1, 0) > 0 && mine.revents & POLLHUP)
 		return;
-	other.fd = accept4(socket->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (other.fd < 0)
-		return;
-	snprintf(sentence, sizeof(sentence), "another writer has this instance: %s", l->name);
-	sx_shared_refuse(&other, sentence);
-	sx_shared_close(&other);
+	fd = accept4(socket->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd >= 0)
+		refuse_other(fd, l->name);
 }
 
 int sx_shared_take(struct sx_shared_link *l, struct stixel_pairs_pair *pair, struct sx_why *why)

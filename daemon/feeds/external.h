@@ -10,7 +10,7 @@
 #include "daemon/feeds/feed_input.h"
 
 struct sx_external_maps {
-	struct sx_feed_input in; /* in.feed is NULL if the daemon matches the pairs itself */
+	struct sx_feed_input in; /* input of maps; feed NULL: the daemon matches the pairs itself */
 	struct sx_disparity map[SX_CONTEXTS_MAX];
 };
 

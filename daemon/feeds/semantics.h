@@ -10,7 +10,7 @@
 #include "daemon/feeds/feed_input.h"
 
 struct sx_semantics {
-	struct sx_feed_input in; /* in.feed is NULL if no source of scores is configured */
+	struct sx_feed_input in; /* input of scores; feed NULL: the settings name no writer of scores */
 	struct sx_scores scores[SX_CONTEXTS_MAX];
 	bool settled; /* the scores of the current pair are chosen, or it gets none */
 	enum sx_feed_match match;

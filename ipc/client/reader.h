@@ -108,7 +108,7 @@ int sx_link_want(struct sx_link *l, unsigned want);
 struct stixel_reader {
 	unsigned flags;
 	char ring_path[PATH_MAX];
-	/* one for each runtime directory, in the order of attempts; empty: this system has no such folder */
+	/* paths of the socket in the runtime directories, in the order of attempts; empty: no such directory */
 	char socket_path[SX_RUNTIME_DIRS][112];
 	struct sx_map map;
 	struct sx_link link; /* connection of a reader of frames.sock */

@@ -47,7 +47,7 @@ struct sx_chance_sums {
  */
 SX_FLAT_INLINE uint8_t sx_chance_square(const struct sx_chance_sums *s, int bits)
 {
-	/* with at most 200 pixels no product is above 5 * 12600^2 */
+	/* no product is above 5 * 12600^2, because a square has at most 200 pixels */
 	const int32_t all = s->pixels * bits, differ = s->differ * all,
 		      unrelated = s->left * (all - s->right) + s->right * (all - s->left);
 

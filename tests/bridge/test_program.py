@@ -117,7 +117,7 @@ class Program(instances.TestCase):
         until(lambda: b.way()["sent"] > sent + 5, 20, "frames after the restart")
         until(lambda: b.status()["instances"][0]["restarts"] == 1, 10, "the restart, counted")
         self.assertEqual(b.status()["instances"][0]["damaged"], 0)
-        # on SIGTERM the bridge ends with code 0 and leaves no files
+        # the bridge ends with code 0 on SIGTERM and leaves no files
         b.process.send_signal(signal.SIGTERM)
         self.assertEqual(b.process.wait(10), 0)
         self.assertFalse(os.path.exists(os.path.dirname(b.path())))

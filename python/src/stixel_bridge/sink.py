@@ -30,7 +30,7 @@ class Work:
         self.frame = frame
         self.taken_ns = taken_ns  #: CLOCK_MONOTONIC, when the bridge took the frame
         self._made: Dict[Any, Any] = {}
-        # one lock for each key, so that a sink waits only if another sink makes the same message
+        # locks by key: a sink waits only if another sink makes the same message
         self._locks: Dict[Any, threading.Lock] = {}
         self._lock = threading.Lock()  # guards that table
 
