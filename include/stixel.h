@@ -35,7 +35,7 @@ extern "C" {
 #define STIXEL_SIZE(type, bytes) STIXEL_ASSERT(sizeof(struct type) == (bytes), #type)
 
 #define STIXEL_ABI_MAJOR 1
-#define STIXEL_ABI_MINOR 6
+#define STIXEL_ABI_MINOR 7
 
 /* ---- the record -------------------------------------------------------------------------------------- */
 
@@ -55,6 +55,12 @@ enum stixel_kind { STIXEL_GROUND = 0, STIXEL_OBJECT = 1, STIXEL_SKY = 2, STIXEL_
 #define STIXEL_FLAG_ROAD_FALLBACK 2u
 #define STIXEL_FLAG_RDP 4u     /* the stixel comes from method RDP, not from dynamic programming */
 #define STIXEL_FLAG_SLANTED 8u /* the stixel comes from the slanted model */
+/*
+ * Since 1.7, of ground and objects: less than two fifths of its cells were measured (support). The publisher
+ * continued the surface beside them. Behind a bonnet or a door that is usually right; on plain walls and
+ * floors the stixel is often too near. Never take it as free because of this flag.
+ */
+#define STIXEL_FLAG_FILLED 16u
 
 /* A stixel: a piece of an image column. The stixels of a column are sorted from bottom to top. */
 struct stixel {
@@ -364,6 +370,12 @@ static inline int stixel_image(const struct stixel_frame *frame, unsigned kind, 
 	}
 	image->kind = kind;
 	return 1;
+}
+
+/* Returns whether a stixel was hardly measured (STIXEL_FLAG_FILLED). */
+static inline int stixel_is_filled(const struct stixel *s)
+{
+	return (s->flags & STIXEL_FLAG_FILLED) != 0;
 }
 
 /* Returns the disparity at row_bottom, px. 0: unknown. */

@@ -63,17 +63,23 @@ struct stixel_scan_options {
 	 * obstacle.
 	 */
 	uint32_t drop;
+	/*
+	 * Since 1.7: enum stixel_scan_as of objects with STIXEL_FLAG_FILLED. They are never free: 0 means an
+	 * obstacle, which is what older callers get.
+	 */
+	uint32_t filled;
 };
 STIXEL_AT(stixel_scan_options, range_max, 16);
 STIXEL_AT(stixel_scan_options, unknown, 36);
 STIXEL_AT(stixel_scan_options, drop, 40);
-STIXEL_SIZE(stixel_scan_options, 44);
+STIXEL_AT(stixel_scan_options, filled, 44);
+STIXEL_SIZE(stixel_scan_options, 48);
 
 /*
  * Sets the usual options for a frame. Angles: the field of view of its columns as if the camera looked level,
  * the same for all frames of a camera, in steps of the narrowest column or less (65536 angles at most).
  * Heights: those of the frame's vehicle (stixel_vehicle_of()). above and below are free, unknown is unseen, a
- * drop is an obstacle.
+ * drop and a filled object are obstacles.
  *
  * The ranges are of this frame alone (since 1.6). range_min: for each column, take the distance at which it
  * first saw ground, and leave out columns that see it nearer than the usual begin (see stixel_scan()).
@@ -107,6 +113,10 @@ STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct sti
  * STIXEL_SCAN_AS_OBSTACLE, the obstacle stands there on the road); a drop, which is an object that begins
  * clearly below the road; and an object at an impossible place, for example one at infinity well below the
  * horizon. Objects at impossible places are always unseen, whatever the options are.
+ *
+ * A filled object was hardly measured (STIXEL_FLAG_FILLED). If filled is STIXEL_SCAN_AS_UNSEEN, the column is
+ * unseen from the nearest filled object on: neither that object nor an obstacle behind it gives a range. In
+ * rooms with plain walls that keeps walls from standing too near; on streets it loses cars with plain doors.
  *
  * If ground follows above it, an unknown stixel at the foot of a column only makes the blind zone longer. A
  * column is free only if its ground was first seen within 1.1 times the depth of the image's lowest row, or

@@ -158,13 +158,16 @@ __device__ __forceinline__ void write_stixels(const struct record *r, int u, int
 		const uint32_t bottom = w0 & 0xffff, top = cut ? (uint32_t)h - 1 : w0 >> 16;
 		const uint32_t sum = before[top + 1] - before[bottom];
 		const uint32_t n = sum >> COUNT_SHIFT, c = sum & CONFIDENCE_MASK;
+		const uint32_t kind = w2 >> 16 & 0xff;
 		uint4 s;
 
 		s.x = (uint32_t)u | (end - (top + 1) * rows) << 16;
 		s.y = (end - 1 - bottom * rows) | n << 16;
 		s.z = w1 >> 16 | w2 << 16;
-		s.w = (w2 >> 16 & 0xff) | (slanted ? w2 >> 24 : STIXEL_LABEL_NONE) << 8 |
-		      (n ? (2 * c + n) / (2 * n) : 0) << 16 | (flags | (cut ? STIXEL_FLAG_CUT : 0)) << 24;
+		s.w = kind | (slanted ? w2 >> 24 : STIXEL_LABEL_NONE) << 8 |
+		      (n ? (2 * c + n) / (2 * n) : 0) << 16 |
+		      (flags | (cut ? STIXEL_FLAG_CUT : 0) | sx_segment_filled(kind, n, top - bottom + 1))
+			      << 24;
 		((uint4 *)r->stixels)[offset + (uint32_t)i] = s;
 	}
 }

@@ -43,6 +43,7 @@ static struct sx_look_for free_look_for(const struct stixel_free_options *o)
 		.below = STIXEL_SCAN_AS_FREE,
 		.drop = STIXEL_SCAN_AS_UNSEEN,
 		.unknown = STIXEL_SCAN_AS_UNSEEN,
+		.filled = STIXEL_SCAN_AS_OBSTACLE,
 	};
 }
 

@@ -49,6 +49,39 @@ enum sx_look_foot sx_look_foot_of(const struct sx_geometry *g, double x, double 
 	return d >= LOOK_DROP_DISPARITY && under <= LOOK_DROP_HEIGHTS * d ? SX_LOOK_BELOW : SX_LOOK_NOWHERE;
 }
 
+/* Rows of an object at disparity d > 0 px in the middle of a column between which it is an obstacle. */
+struct look_band {
+	double lowest, highest;
+};
+
+static struct look_band look_band(const struct sx_look *l, double d)
+{
+	const struct sx_upright at = sx_geometry_upright(l->g, l->x, d);
+
+	return (struct look_band){at.foot_row - l->want->height_min / at.m_per_row,
+				  at.foot_row - l->want->height_max / at.m_per_row};
+}
+
+/* Returns the disparity of the column's nearest filled object within the height limits, px; 0: none. */
+static double look_filled(const struct sx_look *l)
+{
+	double nearest = 0.0;
+
+	for (uint32_t i = 0; i < l->count; i++) {
+		const struct stixel *s = &l->list[i];
+		const double d = stixel_disparity_px(s);
+		struct look_band band;
+
+		if (s->kind != STIXEL_OBJECT || !stixel_is_filled(s) || !(d > nearest) ||
+		    sx_look_foot_of(l->g, l->x, s->row_bottom, d) != SX_LOOK_ON_ROAD)
+			continue;
+		band = look_band(l, d);
+		if (s->row_top - 0.5 < band.lowest && s->row_bottom + 0.5 > band.highest)
+			nearest = d;
+	}
+	return nearest;
+}
+
 struct sx_look sx_look_at(const struct sx_geometry *g, const struct sx_look_for *want,
 			  const struct stixel_frame *frame, uint32_t column)
 {
@@ -63,6 +96,7 @@ struct sx_look sx_look_at(const struct sx_geometry *g, const struct sx_look_for 
 	l.blind = h->flags & STIXEL_FRAME_BLIND;
 	l.until_row = h->image_height - 0.5;
 	l.until_disparity = look_ground(&l, l.until_row);
+	l.filled = want->filled == STIXEL_SCAN_AS_UNSEEN ? look_filled(&l) : 0.0;
 	return l;
 }
 
@@ -112,6 +146,8 @@ static bool look_end(struct sx_look *l, struct sx_look_thing *thing, enum sx_loo
 		thing->row = bottom + 0.5;
 		thing->disparity = ground;
 	}
+	if (thing->disparity < l->filled)
+		thing->what = SX_LOOK_UNSEEN; /* a drop behind a filled object */
 	return true;
 }
 
@@ -126,7 +162,7 @@ static bool look_unknown(struct sx_look *l, struct sx_look_thing *thing, double 
 	sx_must_or(return false, stixel, >=, l->first);
 	if (!(ground > 0.0) || l->ended || l->blocked)
 		return false;
-	if (l->want->unknown == STIXEL_SCAN_AS_OBSTACLE) {
+	if (l->want->unknown == STIXEL_SCAN_AS_OBSTACLE && !(ground < l->filled)) {
 		l->blocked = true;
 		*thing = (struct sx_look_thing){SX_LOOK_OBSTACLE, stixel, bottom + 0.5, ground, false};
 		return true;
@@ -170,8 +206,9 @@ static bool look_object(struct sx_look *l, struct sx_look_thing *thing, const st
 {
 	const double d = stixel_disparity_px(object), top = object->row_top - 0.5;
 	const enum sx_look_foot foot = sx_look_foot_of(l->g, l->x, object->row_bottom, d);
-	double bottom = object->row_bottom + 0.5, lowest, highest;
-	struct sx_upright at;
+	const double bottom = object->row_bottom + 0.5;
+	uint32_t as = STIXEL_SCAN_AS_UNSEEN;
+	struct look_band band;
 
 	if (foot == SX_LOOK_NOWHERE || (foot == SX_LOOK_BELOW && !l->grounded))
 		return look_end(l, thing, SX_LOOK_UNSEEN, object->row_bottom, stixel);
@@ -179,19 +216,23 @@ static bool look_object(struct sx_look *l, struct sx_look_thing *thing, const st
 		return look_end(l, thing, SX_LOOK_DROP, object->row_bottom, stixel);
 	if (!(d > 0.0))
 		return false;
-	at = sx_geometry_upright(l->g, l->x, d);
-	lowest = at.foot_row - l->want->height_min / at.m_per_row;
-	highest = at.foot_row - l->want->height_max / at.m_per_row;
-	if (top >= lowest && l->want->below == STIXEL_SCAN_AS_FREE) {
+	band = look_band(l, d);
+	if (top >= band.lowest && l->want->below == STIXEL_SCAN_AS_FREE) {
 		look_drive(l, bottom, d, top, d);
 		return false;
 	}
-	if (top >= lowest)
+	if (top >= band.lowest)
 		return look_take(l, thing, l->want->below, bottom, d, stixel);
-	if (bottom <= highest)
+	if (bottom <= band.highest)
 		return l->want->above != STIXEL_SCAN_AS_FREE &&
 		       look_take(l, thing, l->want->above, bottom, d, stixel);
-	return look_take(l, thing, STIXEL_SCAN_AS_OBSTACLE, bottom > lowest ? lowest : bottom, d, stixel);
+	if (d < l->filled)
+		return false;
+	if (l->filled > 0.0 && stixel_is_filled(object))
+		l->ended = false; /* it is nearer than the end of the ground that was returned */
+	else
+		as = STIXEL_SCAN_AS_OBSTACLE;
+	return look_take(l, thing, as, bottom > band.lowest ? band.lowest : bottom, d, stixel);
 }
 
 /* Ends the ground at sky that begins well below the horizon, because such sky is no measurement. */

@@ -18,7 +18,7 @@
 /* Height limits of an obstacle over the road, m, and an enum stixel_scan_as for each other kind of thing. */
 struct sx_look_for {
 	double height_min, height_max;
-	uint32_t above, below, drop, unknown;
+	uint32_t above, below, drop, unknown, filled;
 };
 
 /* True if the frame has a road over which heights can be computed. */
@@ -73,6 +73,8 @@ struct sx_look {
 	uint32_t waiting;
 	/* held is valid: an obstacle that sx_look_next() returns after the unmeasured foot */
 	bool holds;
+	/* largest disparity, px, of a filled object that is unseen; nothing behind it is reported; 0: none */
+	double filled;
 	struct sx_look_thing held;
 	double from_row, from_disparity;   /* row and disparity, px, where the ground was first seen */
 	double until_row, until_disparity; /* row and disparity, px, where the ground ended so far */

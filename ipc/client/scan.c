@@ -414,13 +414,19 @@ bool sx_scan_accepts(const struct stixel_scan_options *o)
 	       o->range_min <= o->range_max && isfinite(o->range_max) && isfinite(o->height_min) &&
 	       o->height_min <= o->height_max && isfinite(o->height_max) &&
 	       o->above <= STIXEL_SCAN_AS_UNSEEN && o->below <= STIXEL_SCAN_AS_UNSEEN &&
-	       o->unknown <= STIXEL_SCAN_AS_UNSEEN && o->drop <= STIXEL_SCAN_AS_UNSEEN;
+	       o->unknown <= STIXEL_SCAN_AS_UNSEEN && o->drop <= STIXEL_SCAN_AS_UNSEEN &&
+	       o->filled <= STIXEL_SCAN_AS_UNSEEN;
 }
 
 struct sx_look_for sx_scan_look_for(const struct stixel_scan_options *o)
 {
-	return (struct sx_look_for){
-		(double)o->height_min, (double)o->height_max, o->above, o->below, o->drop, o->unknown};
+	return (struct sx_look_for){(double)o->height_min,
+				    (double)o->height_max,
+				    o->above,
+				    o->below,
+				    o->drop,
+				    o->unknown,
+				    o->filled};
 }
 
 int stixel_scan_seen(const struct stixel_frame *frame, const struct stixel_scan_options *options,

@@ -113,7 +113,8 @@ int stixel_scan_defaults(const struct stixel_frame *frame, struct stixel_scan_op
 	struct sx_scan s = {.o = {.above = STIXEL_SCAN_AS_FREE,
 				  .below = STIXEL_SCAN_AS_FREE,
 				  .unknown = STIXEL_SCAN_AS_UNSEEN,
-				  .drop = STIXEL_SCAN_AS_OBSTACLE}};
+				  .drop = STIXEL_SCAN_AS_OBSTACLE,
+				  .filled = STIXEL_SCAN_AS_OBSTACLE}};
 	struct stixel_vehicle v;
 	bool known;
 

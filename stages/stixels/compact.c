@@ -71,6 +71,8 @@ void sx_compact_column(const struct sx_segments *segments, const struct sx_image
 		};
 
 		weigh(sx_image_row(columns, u), c, list[i].v_bottom, top, &s);
+		s.flags |=
+			(uint8_t)sx_segment_filled(s.kind, s.support, (uint32_t)(top - list[i].v_bottom + 1));
 		stixels[offsets[u] + (uint32_t)i] = s;
 	}
 }

@@ -27,7 +27,8 @@ static inline size_t sx_compact_capacity(int columns, int height, int max_per_co
  * Support: number of valid cells. Confidence: mean over the valid cells, rounded half up, 0 without any. If a
  * column has more than max_per_column segments, the lowest are kept, and the last of them is extended to the
  * top and flagged CUT. Flags: ROAD_FALLBACK if the road was not measured in this frame (mode calibrated is no
- * fallback, because the configuration selects it), RDP and SLANTED by method. Thread: any; allocates nothing.
+ * fallback, because the configuration selects it), RDP and SLANTED by method, FILLED by support
+ * (sx_segment_filled()). Thread: any; allocates nothing.
  */
 uint32_t sx_compact(const struct sx_segments *segments, const struct sx_image *columns,
 		    const struct sx_image *confidence, const struct sx_road *road, const struct sx_params *p,

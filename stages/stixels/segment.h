@@ -52,6 +52,25 @@ SX_SEGMENT_INLINE struct sx_segment sx_segment_unseen(int rows)
 }
 
 /*
+ * Less than this share of the cells of a filled segment were measured: two of five. Unmeasured cells continue
+ * the surface beside them (evidence.h), often rightly so: a white door continues its car. A plain wall
+ * continues what stands before it. tests/lab/lab-accuracy.md, filled stixels.
+ */
+#define SX_FILLED_CELLS 5
+#define SX_FILLED_MEASURED 2
+
+/*
+ * Returns STIXEL_FLAG_FILLED for a segment that claims a surface (ground, object) of which too few cells were
+ * measured, else 0. support: its measured cells; cells: all of its cells.
+ */
+SX_SEGMENT_INLINE uint32_t sx_segment_filled(uint32_t kind, uint32_t support, uint32_t cells)
+{
+	return kind <= STIXEL_OBJECT && SX_FILLED_CELLS * support < SX_FILLED_MEASURED * cells
+		       ? STIXEL_FLAG_FILLED
+		       : 0;
+}
+
+/*
  * Lists of all columns. Row v covers the image rows v * cell_height .. + cell_height - 1 above the lowest of
  * image_height rows. Image rows that remain at the top belong to no cell. Column u: list[u * capacity .. +
  * count[u]). capacity is the number of rows, so no list can overflow. total: the DP's energy of the column in

@@ -22,6 +22,7 @@ struct cell {
 	uint8_t place;	       /* objects: place on the scale of distances, 0 far .. 255 near */
 	uint16_t disparity_q7; /* disparity in this row; STIXEL_DISPARITY_UNKNOWN: not known */
 	bool low;	       /* too low for edges */
+	bool filled;	       /* hardly measured */
 };
 
 /* The cells of a picture, row by row. */
@@ -64,7 +65,8 @@ static void fill_stixel(struct grid *g, int height, const struct stixel *s,
 	const bool known = s->disparity_q7 != STIXEL_DISPARITY_UNKNOWN;
 	struct cell c = {.kind = (uint8_t)(s->kind + 1),
 			 .disparity_q7 = s->disparity_q7,
-			 .low = s->row_bottom - s->row_top < SX_LOOK_EDGES_FROM_ROWS - 1};
+			 .low = s->row_bottom - s->row_top < SX_LOOK_EDGES_FROM_ROWS - 1,
+			 .filled = stixel_is_filled(s)};
 
 	if (s->kind >= STIXEL_UNKNOWN || s->column >= g->columns || (s->kind == STIXEL_OBJECT && !known))
 		return;
@@ -125,13 +127,19 @@ static struct border border_of(const struct grid *g, int height, int u, int y)
 	};
 }
 
+/* Returns whether a pixel belongs to the lines of a hatch. The lines of filled places go the other way. */
+static bool on_hatch(int x, int y, int scale, bool filled)
+{
+	const int period = SX_LOOK_HATCH_PX * scale;
+
+	return (filled ? x + period - y % period : x + y) % period < HATCH_LINE_PX * scale;
+}
+
 /* Returns a pixel of an unseen place: darker than the picture, with slanted lines. */
 struct sx_rgb sx_overlay_unseen(struct sx_rgb under, int x, int y, int scale)
 {
-	const int period = SX_LOOK_HATCH_PX * scale, line = HATCH_LINE_PX * scale;
-
 	under = sx_palette_mix(under, dark, SX_LOOK_UNSEEN);
-	return (x + y) % period < line ? sx_palette_mix(under, light, SX_LOOK_HATCH) : under;
+	return on_hatch(x, y, scale, false) ? sx_palette_mix(under, light, SX_LOOK_HATCH) : under;
 }
 
 int sx_overlay_hatch_scale(int width)
@@ -153,20 +161,26 @@ static void mix_row(struct sx_rgb *row, int x0, int x1, struct sx_rgb colour, in
 		row[x] = sx_palette_mix(row[x], colour, alpha);
 }
 
+/* Returns a pixel of a filled place: lines in its colour, over a weak tint of it. */
+struct sx_rgb sx_overlay_filled(struct sx_rgb under, struct sx_rgb colour, int alpha, int x, int y, int scale)
+{
+	return sx_palette_mix(under, colour,
+			      on_hatch(x, y, scale, true) ? alpha : alpha * SX_LOOK_FILLED / 256);
+}
+
 /* Draws the pixels of a cell in row y, from x0 up to x1. */
 static void draw_cell(struct sx_rgb *row, int x0, int x1, int y, const struct cell *c,
 		      const struct sx_overlay_params *p, int hatch)
 {
 	const unsigned kind = c->kind - 1u;
+	const struct sx_rgb colour = kind == STIXEL_OBJECT ? sx_palette_distance_at(c->place / 255.0)
+				     : c->kind		   ? sx_palette_class(kind)
+							   : dark;
 
-	if (c->kind)
-		mix_row(row, x0, x1,
-			kind == STIXEL_OBJECT ? sx_palette_distance_at(c->place / 255.0)
-					      : sx_palette_class(kind),
-			alpha_of(p, kind));
-	else
-		for (int x = x0; x < x1; x++)
-			row[x] = sx_overlay_unseen(row[x], x, y, hatch);
+	for (int x = x0; x < x1; x++)
+		row[x] = !c->kind    ? sx_overlay_unseen(row[x], x, y, hatch)
+			 : c->filled ? sx_overlay_filled(row[x], colour, alpha_of(p, kind), x, y, hatch)
+				     : sx_palette_mix(row[x], colour, alpha_of(p, kind));
 }
 
 /* Draws the lines of a cell, one px wide, over its own pixels. */

@@ -1,6 +1,7 @@
 /*
  * Draws stixels over an image: objects coloured by distance, ground and sky tinted. Unseen pixels are neither
- * free nor an obstacle: they are darker and hatched.
+ * free nor an obstacle: they are darker and hatched. Filled stixels (STIXEL_FLAG_FILLED) are pale, with lines
+ * in their colour.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -31,6 +32,7 @@ enum sx_look {
 	SX_LOOK_UNSEEN = 88,
 	SX_LOOK_HATCH = 80,
 	SX_LOOK_EDGE = 112,
+	SX_LOOK_FILLED = 72, /* share of a class's weight between the lines of a filled place */
 	SX_LOOK_HATCH_PX = 8, /* distance of the lines of the hatch, px of a small picture */
 	/* Depth steps by more than SX_LOOK_STEP_PX and 1/SX_LOOK_STEP_PARTS of the nearer disparity. */
 	SX_LOOK_STEP_PX = 1,
@@ -83,6 +85,9 @@ int sx_overlay_disparity(struct sx_image *rgb, const struct sx_image *disparity,
 
 /* Returns the look of an unseen pixel. scale: sx_overlay_hatch_scale() of the picture's width. */
 struct sx_rgb sx_overlay_unseen(struct sx_rgb under, int x, int y, int scale);
+/* Returns the look of a filled pixel of a class's colour with its weight alpha, of 256. */
+struct sx_rgb sx_overlay_filled(struct sx_rgb under, struct sx_rgb colour, int alpha, int x, int y,
+				int scale);
 int sx_overlay_hatch_scale(int width);
 
 /*
@@ -95,7 +100,7 @@ int sx_legend_text(struct sx_image *rgb, int x, int y, int scale, const char *te
 int sx_legend_height(int width);
 /*
  * Draws the legend over the rows from y to the end: colours of distances with their marks and, if looks is
- * true, those of ground, sky and unseen.
+ * true, those of ground, sky, filled and unseen.
  */
 void sx_legend_draw(struct sx_image *rgb, int y, const struct sx_scale *scale, bool looks);
 

@@ -40,16 +40,17 @@ static const char *class_name(unsigned kind)
 
 void sx_csv_header(FILE *to)
 {
-	fputs("column,row_top,row_bottom,class,disparity,depth_m,slope,confidence,support,label\n", to);
+	fputs("column,row_top,row_bottom,class,disparity,depth_m,slope,confidence,support,label,filled\n",
+	      to);
 }
 
 void sx_csv_stixel(FILE *to, const struct stixel *s, double focal_baseline)
 {
 	struct fields f = fields_of(s, focal_baseline, "");
 
-	fprintf(to, "%u,%u,%u,%s,%s,%s,%.6f,%u,%u,%s\n", s->column, s->row_top, s->row_bottom,
+	fprintf(to, "%u,%u,%u,%s,%s,%s,%.6f,%u,%u,%s,%d\n", s->column, s->row_top, s->row_bottom,
 		class_name(s->kind), f.disparity, f.depth, s->slope_q14 / 16384.0, s->confidence, s->support,
-		f.label);
+		f.label, stixel_is_filled(s));
 }
 
 void sx_json_stixel(FILE *to, const struct stixel *s, double focal_baseline)
@@ -58,7 +59,8 @@ void sx_json_stixel(FILE *to, const struct stixel *s, double focal_baseline)
 
 	fprintf(to,
 		"{\"column\":%u,\"row_top\":%u,\"row_bottom\":%u,\"class\":\"%s\",\"disparity\":%s,"
-		"\"depth_m\":%s,\"slope\":%.6f,\"confidence\":%u,\"support\":%u,\"label\":%s}",
+		"\"depth_m\":%s,\"slope\":%.6f,\"confidence\":%u,\"support\":%u,\"label\":%s,\"filled\":%s}",
 		s->column, s->row_top, s->row_bottom, class_name(s->kind), f.disparity, f.depth,
-		s->slope_q14 / 16384.0, s->confidence, s->support, f.label);
+		s->slope_q14 / 16384.0, s->confidence, s->support, f.label,
+		stixel_is_filled(s) ? "true" : "false");
 }

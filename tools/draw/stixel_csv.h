@@ -11,7 +11,8 @@
 struct stixel;
 
 /*
- * Writes "column,row_top,row_bottom,class,disparity,depth_m,slope,confidence,support,label" and a line end.
+ * Writes "column,row_top,row_bottom,class,disparity,depth_m,slope,confidence,support,label,filled" and a line
+ * end.
  */
 void sx_csv_header(FILE *to);
 /*

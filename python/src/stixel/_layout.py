@@ -62,6 +62,7 @@ class Flag(enum.IntFlag):
     ROAD_FALLBACK = 2
     RDP = 4
     SLANTED = 8
+    FILLED = 16
 
 
 class FrameFlag(enum.IntFlag):
@@ -358,7 +359,7 @@ class CScanOptions(ctypes.Structure):
     _fields_ = [("angle_min", ctypes.c_float), ("angle_increment", ctypes.c_float), ("count", ctypes.c_uint32),
                 ("range_min", ctypes.c_float), ("range_max", ctypes.c_float), ("height_min", ctypes.c_float),
                 ("height_max", ctypes.c_float), ("above", ctypes.c_uint32), ("below", ctypes.c_uint32),
-                ("unknown", ctypes.c_uint32), ("drop", ctypes.c_uint32)]
+                ("unknown", ctypes.c_uint32), ("drop", ctypes.c_uint32), ("filled", ctypes.c_uint32)]
 
 
 class CFreeOptions(ctypes.Structure):

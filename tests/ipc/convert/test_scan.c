@@ -38,6 +38,7 @@ static void test_usual_options(void **state)
 	assert_int_equal(s.o.below, STIXEL_SCAN_AS_FREE);
 	assert_int_equal(s.o.unknown, STIXEL_SCAN_AS_UNSEEN);
 	assert_int_equal(s.o.drop, STIXEL_SCAN_AS_OBSTACLE);
+	assert_int_equal(s.o.filled, STIXEL_SCAN_AS_OBSTACLE);
 	s.c.header.fx = 0;
 	assert_int_equal(stixel_scan_defaults(&s.c.frame, &s.o, sizeof(s.o)), 0);
 	assert_int_equal(s.o.count, 0);
@@ -208,6 +209,78 @@ static void test_unknown(void **state)
 	case_ground(&s.c, COLUMN, 253);
 	case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 252, 0, 0);
 	assert_true(isnan(middle(&s)));
+}
+
+/* Adds an object that was hardly measured. */
+static void add_filled(struct scan *s, int bottom, int top, double disparity)
+{
+	case_add(&s->c, COLUMN, STIXEL_OBJECT, bottom, top, disparity)->flags = STIXEL_FLAG_FILLED;
+}
+
+/* Returns the range of a column with a wall at 20 m, and a filled object at m above its foot. */
+static float wall_below_filled(struct scan *s, double m, uint32_t as)
+{
+	begin_column(s);
+	s->o.filled = as;
+	case_ground(&s->c, COLUMN, 277);
+	case_add(&s->c, COLUMN, STIXEL_OBJECT, 276, 231, 12.5);
+	add_filled(s, 230, 0, 250 / m);
+	return middle(s);
+}
+
+static void test_filled(void **state)
+{
+	static struct scan s;
+
+	for (uint32_t as = 0; as <= STIXEL_SCAN_AS_UNSEEN; as++) {
+		const bool unseen = as == STIXEL_SCAN_AS_UNSEEN;
+		float r;
+
+		begin_column(&s);
+		s.o.filled = as;
+		case_foot(&s.c, COLUMN);
+		add_filled(&s, CASE_FOOT, 0, 25);
+		r = middle(&s);
+		if (unseen)
+			assert_true(isnan(r));
+		else
+			assert_ahead(&s, r, 10);
+		r = wall_below_filled(&s, 10, as); /* it hides the wall, which is farther */
+		if (unseen)
+			assert_true(isnan(r));
+		else
+			assert_ahead(&s, r, 10);
+		assert_ahead(&s, wall_below_filled(&s, 30, as), 20);
+		/* a filled object before ground that goes on beyond range_max, or ends there */
+		for (int ends = 0; ends < 2; ends++) {
+			begin_column(&s);
+			s.o.filled = as;
+			case_ground(&s.c, COLUMN, 251);
+			if (ends)
+				case_add(&s.c, COLUMN, STIXEL_UNKNOWN, 250, 240, 0);
+			else
+				case_add(&s.c, COLUMN, STIXEL_GROUND, 250, 240, (250 - 239.5) / 3);
+			add_filled(&s, 239, 100, 25);
+			r = middle(&s);
+			if (unseen)
+				assert_true(isnan(r));
+			else
+				assert_ahead(&s, r, 10);
+		}
+		/* a filled bridge above the vehicle does not matter */
+		begin_column(&s);
+		s.o.filled = as;
+		case_foot(&s.c, COLUMN);
+		case_add(&s.c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 200, 25);
+		add_filled(&s, 100, 0, 50);
+		assert_ahead(&s, middle(&s), 10);
+	}
+	begin_column(&s); /* an older program, which does not know the option */
+	case_foot(&s.c, COLUMN);
+	add_filled(&s, CASE_FOOT, 0, 25);
+	case_open_to(&s.c, COLUMN + 1, CASE_COLUMNS);
+	assert_int_equal(stixel_scan(&s.c.frame, &s.o, 44, s.ranges), 1);
+	assert_ahead(&s, s.ranges[looks_through(&s, 322)], 10);
 }
 
 /* The camera is 1.5 m high. If the ground ends unseen within 6 m, there may be a drop. */
@@ -479,11 +552,11 @@ static void test_wide_angles(void **state)
 static void test_bad_options(void **state)
 {
 	static struct scan s;
-	struct stixel_scan_options bad[17];
+	struct stixel_scan_options bad[18];
 	int n = 0;
 
 	begin(&s);
-	for (int i = 0; i < 17; i++)
+	for (int i = 0; i < 18; i++)
 		bad[i] = s.o;
 	bad[n++].angle_min = NAN;
 	bad[n++].angle_min = 7;
@@ -501,6 +574,7 @@ static void test_bad_options(void **state)
 	bad[n++].below = 3;
 	bad[n++].unknown = 3;
 	bad[n++].drop = 3;
+	bad[n++].filled = 3;
 	for (int i = 0; i < n; i++) {
 		s.o = bad[i];
 		assert_int_equal(run(&s), -EINVAL);
@@ -653,6 +727,7 @@ int main(void)
 		cmocka_unit_test(test_every_column),
 		cmocka_unit_test(test_nothing_seen),
 		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_filled),
 		cmocka_unit_test(test_a_drop_may_hide_before_it),
 		cmocka_unit_test(test_limits_of_range),
 		cmocka_unit_test(test_band),

@@ -78,6 +78,8 @@ static void check_stixel(const struct rig *g, const struct stixel *s, const stru
 	assert_int_equal(s->slope_q14, want->slope_q14);
 	assert_int_equal(s->label, STIXEL_LABEL_NONE);
 	assert_int_equal(s->flags & STIXEL_FLAG_CUT, cut ? STIXEL_FLAG_CUT : 0);
+	assert_int_equal(stixel_is_filled(s),
+			 want->kind <= STIXEL_OBJECT && n < 0.4 * (s->row_bottom - s->row_top + 1));
 }
 
 static void test_every_limit(void **state)
@@ -140,6 +142,35 @@ static void test_flags(void **state)
 	rig_finish(&g);
 }
 
+/* Two measured cells of five are enough; one of four is not. Sky and unknown claim no surface. */
+static void test_filled(void **state)
+{
+	static const struct {
+		int rows, measured;
+		bool filled;
+	} cases[] = {{5, 2, false}, {5, 1, true}, {4, 1, true}, {1, 1, false}, {1, 0, true}, {10, 4, false}};
+	struct check_rng r = check_rng_seed(24);
+	struct sx_params p = stixel_case_params(H);
+	struct rig g;
+
+	rig_init(&g, &r);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		for (uint8_t kind = 0; kind <= STIXEL_UNKNOWN; kind++) {
+			uint16_t *d = sx_image_row(&g.columns, 0);
+
+			g.segments.count[0] = 1;
+			g.segments.list[0] =
+				(struct sx_segment){.v_top = (uint16_t)(cases[i].rows - 1), .kind = kind};
+			for (int v = 0; v < cases[i].rows; v++)
+				d[v] = v < cases[i].measured ? 160 : SX_DISPARITY_INVALID;
+			sx_compact(&g.segments, &g.columns, NULL, &g.road, &p, g.offsets, g.stixels);
+			assert_int_equal(g.stixels[0].support, cases[i].measured);
+			assert_int_equal(stixel_is_filled(&g.stixels[0]),
+					 cases[i].filled && kind <= STIXEL_OBJECT);
+		}
+	rig_finish(&g);
+}
+
 /*
  * Rows of cells become image rows. Image rows without a cell are at the top. Only the slanted methods set
  * labels.
@@ -190,9 +221,8 @@ static void test_segment_lists(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_limit),
-		cmocka_unit_test(test_flags),
-		cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_every_limit),   cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_filled),	      cmocka_unit_test(test_cells),
 		cmocka_unit_test(test_segment_lists),
 	};
 

@@ -16,7 +16,7 @@ import unittest
 
 from support import LEGEND, WIDE_LEGEND, Folder, Png, program, run
 
-CSV_HEADER = "column,row_top,row_bottom,class,disparity,depth_m,slope,confidence,support,label"
+CSV_HEADER = "column,row_top,row_bottom,class,disparity,depth_m,slope,confidence,support,label,filled"
 
 
 class Daemon:

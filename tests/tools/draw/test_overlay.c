@@ -119,6 +119,28 @@ static void test_classes_differ(void **state)
 	drop(&v);
 }
 
+/* A filled object is paler than a measured one, but for its lines. */
+static void test_filled(void **state)
+{
+	struct stixel s[2] = {object(0, 0, 40, 10), object(4, 0, 40, 10)};
+	int lines = 0, pale = 0;
+	struct scene v;
+
+	s[1].flags = STIXEL_FLAG_FILLED;
+	make(&v, 64, 48);
+	draw(&v, s, 2, &plain);
+	for (int y = 0; y < 40; y++)
+		for (int x = 0; x < 5; x++) {
+			const struct sx_rgb whole = at(&v, x, y), c = at(&v, 20 + x, y);
+
+			assert_false(is_unseen(c));
+			lines += memcmp(&whole, &c, sizeof(c)) == 0;
+			pale += 2 * abs(c.g - 100) < abs(whole.g - 100);
+		}
+	assert_true(lines == 40 * 5 / SX_LOOK_HATCH_PX && pale + lines == 40 * 5);
+	drop(&v);
+}
+
 static void test_any_record_is_safe(void **state)
 {
 	struct sx_overlay_params p = plain;
@@ -397,6 +419,7 @@ int main(void)
 		cmocka_unit_test(test_only_inside),
 		cmocka_unit_test(test_near_is_yellow_far_is_blue),
 		cmocka_unit_test(test_classes_differ),
+		cmocka_unit_test(test_filled),
 		cmocka_unit_test(test_any_record_is_safe),
 		cmocka_unit_test(test_any_width_is_safe),
 		cmocka_unit_test(test_edges_where_depth_steps),

@@ -15,7 +15,7 @@ import zlib
 from support import LEGEND, Folder, Png, program, run, shifted_pair, write_pgm, write_png
 
 WIDTH, HEIGHT, DISPARITY = 160, 96, 11
-HEADER = "column,row_top,row_bottom,class,disparity,depth_m,slope,confidence,support,label"
+HEADER = "column,row_top,row_bottom,class,disparity,depth_m,slope,confidence,support,label,filled"
 SMALL = ["-s", "stereo.disparities=32"]
 
 

@@ -53,7 +53,7 @@ def _known(frame: Seen) -> bool:
 
 def _scan(frame: Seen, options: Mapping[str, Any]) -> Scan:
     """Computes libstixel's scan. Missing options are the frame's defaults. A rig sets its own angles and range_min."""
-    values = {key: options["scan_" + key] for key in ("above", "below", "unknown", "drop")}
+    values = {key: options["scan_" + key] for key in ("above", "below", "unknown", "drop", "filled")}
     values.update((key, options["scan_%s_m" % key]) for key in ("height_min", "height_max")
                   if options["scan_%s_m" % key] is not None)
     least, most, step_deg = (options["scan_" + key] for key in ("range_min_m", "range_max_m", "step_deg"))

@@ -93,6 +93,8 @@ OPTIONS: Sequence[Option] = [
     Option("scan_below", "choice", "free", "meaning of things below the smallest height", choices=_AS),
     Option("scan_unknown", "choice", "unseen", "meaning of space that was not measured", choices=_AS),
     Option("scan_drop", "choice", "obstacle", "meaning of the end of the ground before a drop", choices=_AS),
+    Option("scan_filled", "choice", "obstacle", "meaning of an object that was hardly measured; unseen: for rooms with "
+           "plain walls", choices=_AS[1:]),
     Option("obstacle_range_m", "number", 50.0, "largest distance of the points of obstacles; 0: no limit",
            0, 1000, unit="m"),
     Option("obstacle_step_m", "number", 0.0, "distance between the points of an obstacle; 0: only its foot and its "
