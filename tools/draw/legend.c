@@ -1,6 +1,6 @@
 /*
- * Draws the legend below an overlay: the colours of distances, and the looks of ground, sky and unseen. The
- * file has its own letters, so no font is needed.
+ * Draws the legend below an overlay: the colours of distances, and the looks of ground, sky, filled and
+ * unseen. The file has its own letters, so no font is needed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -50,8 +50,11 @@ static const struct glyph font[] = {
 	{'.', {0x00, 0x00, 0x00, 0x00, 0x00, 0x0c, 0x0c}},
 	{'d', {0x01, 0x01, 0x0d, 0x13, 0x11, 0x13, 0x0d}},
 	{'e', {0x00, 0x00, 0x0e, 0x11, 0x1f, 0x10, 0x0e}},
+	{'f', {0x06, 0x09, 0x08, 0x1c, 0x08, 0x08, 0x08}},
 	{'g', {0x00, 0x00, 0x0f, 0x11, 0x11, 0x11, 0x0f, 0x01, 0x0e}},
+	{'i', {0x04, 0x00, 0x0c, 0x04, 0x04, 0x04, 0x0e}},
 	{'k', {0x10, 0x10, 0x12, 0x14, 0x18, 0x14, 0x12}},
+	{'l', {0x0c, 0x04, 0x04, 0x04, 0x04, 0x04, 0x0e}},
 	{'m', {0x00, 0x00, 0x1a, 0x15, 0x15, 0x15, 0x15}},
 	{'n', {0x00, 0x00, 0x16, 0x19, 0x11, 0x11, 0x11}},
 	{'o', {0x00, 0x00, 0x0e, 0x11, 0x11, 0x11, 0x0e}},
@@ -102,11 +105,14 @@ static int text_width(const char *text)
 	return (int)strlen(text) * GLYPH_STEP - 1;
 }
 
-/* The looks that are no distance, with their names. */
+/* The looks that are no distance, with their names. STIXEL_OBJECT: a filled one. */
 static const struct swatch {
 	unsigned kind;
 	const char *name;
-} swatches[] = {{STIXEL_GROUND, "ground"}, {STIXEL_SKY, "sky"}, {STIXEL_UNKNOWN, "not seen"}};
+} swatches[] = {{STIXEL_GROUND, "ground"},
+		{STIXEL_SKY, "sky"},
+		{STIXEL_OBJECT, "filled"},
+		{STIXEL_UNKNOWN, "not seen"}};
 
 enum { SWATCHES = sizeof(swatches) / sizeof(swatches[0]) };
 
@@ -174,17 +180,20 @@ static void draw_bar(struct sx_image *rgb, int x0, int y0, int width, int dot, c
 
 static void draw_swatch(struct sx_image *rgb, int x0, int y0, int dot, unsigned kind)
 {
-	const struct sx_rgb grey = sx_palette_class(STIXEL_UNKNOWN);
+	const struct sx_rgb grey = sx_palette_class(STIXEL_UNKNOWN), middle = sx_palette_distance_at(0.5);
+	const int hatch = sx_overlay_hatch_scale(rgb->width);
+	const bool hatched = kind == STIXEL_UNKNOWN || kind == STIXEL_OBJECT;
 
-	fill(rgb, x0, y0, SWATCH_WIDTH * dot, SWATCH_HEIGHT * dot,
-	     kind == STIXEL_UNKNOWN ? grey : sx_palette_class(kind));
-	if (kind != STIXEL_UNKNOWN)
+	fill(rgb, x0, y0, SWATCH_WIDTH * dot, SWATCH_HEIGHT * dot, hatched ? grey : sx_palette_class(kind));
+	if (!hatched)
 		return;
 	for (int y = y0; y < y0 + SWATCH_HEIGHT * dot && y < rgb->height; y++) {
 		struct sx_rgb *row = sx_image_row(rgb, y);
 
 		for (int x = x0; x < x0 + SWATCH_WIDTH * dot && x < rgb->width; x++)
-			row[x] = sx_overlay_unseen(row[x], x, y, sx_overlay_hatch_scale(rgb->width));
+			row[x] = kind == STIXEL_UNKNOWN
+					 ? sx_overlay_unseen(row[x], x, y, hatch)
+					 : sx_overlay_filled(row[x], middle, SX_LOOK_OBJECT, x, y, hatch);
 	}
 }
 
