@@ -357,10 +357,10 @@ class Frame:
         """Returns the nearest obstacle at each angle, as stixel_scan() of <stixel_convert.h> defines it.
 
         options: fields of struct stixel_scan_options, by name: angle_min, angle_increment (rad), count, range_min,
-        range_max, height_min, height_max (m), above, below, unknown, drop ("free", "obstacle", "unseen"), filled ("obstacle",
-        "unseen"). Missing
-        options have the defaults of the frame (stixel_scan_defaults()). Without a camera model there are no angles
-        unless you pass them. All ranges are then nan, as they are without a road. Needs libstixel.
+        range_max, height_min, height_max (m), above, below, unknown, drop ("free", "obstacle", "unseen"), filled
+        ("obstacle", "unseen"). Missing options have the defaults of the frame (stixel_scan_defaults()). Without a
+        camera model there are no angles unless you pass them. All ranges are then nan, as they are without a road.
+        Needs libstixel.
         """
         return scan_of(self._data, self._header, options)
 
