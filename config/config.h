@@ -1,7 +1,7 @@
 /*
  * The configuration: reads files and the command line into struct sx_settings.
  *
- * Order of reading: NAME.conf, then NAME.conf.d/ *.conf in byte order of the names, then overrides. The last
+ * Order of reading: the preset (config/preset.h), NAME.conf, then NAME.conf.d/ *.conf in byte order of the names, then overrides. The last
  * value of a key wins. Only configuration files and calibration files are opened.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -43,11 +43,12 @@ int sx_settings_load(struct sx_settings *ret, const char *file, const char *cons
 		     bool source_required, struct sx_errors *errors);
 /*
  * Loads the defaults and the overrides, for a first configuration. Each value is checked. Checks of the whole
- * configuration, such as a camera without a device, are skipped. Returns as sx_settings_load().
+ * configuration, such as a camera without a device, are skipped. origins: where each value came from; may be
+ * NULL. Returns as sx_settings_load().
  */
-int sx_settings_template(struct sx_settings *ret, const char *const *overrides, int count,
-			 struct sx_errors *errors);
 struct sx_origins; /* config/option.h */
+int sx_settings_template(struct sx_settings *ret, struct sx_origins *origins, const char *const *overrides,
+			 int count, struct sx_errors *errors);
 /* Loads as sx_settings_load(), and stores in origins where each value came from. */
 int sx_settings_load_origins(struct sx_settings *ret, struct sx_origins *origins, const char *file,
 			     const char *const *overrides, int count, bool source_required,
@@ -151,9 +152,9 @@ void sx_config_help(const char *section, FILE *to);
 /*
  * Prints a commented configuration file with every key: help, range, default and value. Loading the file
  * gives the same settings. A key that must be given but was not is printed as a comment. all: includes keys
- * of [model] that have their default.
+ * of [model] that have their default. origins: comments name where values come from; NULL: they do not.
  */
-void sx_config_print(const struct sx_settings *s, bool all, FILE *to);
+void sx_config_print(const struct sx_settings *s, const struct sx_origins *origins, bool all, FILE *to);
 /*
  * Prints {"source": {"fps": {"value": 30, "default": 0, "unit": "1/s", "restart": true, "from": "default",
  * "live": false}, ...}, ...} for GET /config. live: the value was set at run time. If origins is NULL, "live"

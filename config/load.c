@@ -100,7 +100,7 @@ static const char *whole_folder(const char *folder, char *buf, size_t bytes)
 }
 
 /*
- * Makes the name of a calibration file absolute, so that a printed configuration names the same file. The
+ * Makes the name of a file absolute, so that a printed configuration names the same file. The
  * name is relative to the folder of the configuration file, or to the working directory if no file gave it. A
  * name that does not fit into buf is also too long for an option.
  */
@@ -125,6 +125,13 @@ static const char *with_folder(const char *value, const char *folder, char *buf,
 		n += snprintf(buf + n, bytes - (size_t)n, ",%s%s%s", *second == '/' ? "" : folder,
 			      *second == '/' ? "" : gap, second);
 	return n >= 0 ? buf : value;
+}
+
+/* Returns true if the value is the name of a file. A preset without '/' is in the folder of presets. */
+static bool names_file(const struct sx_option *o, const char *value)
+{
+	return !strcmp(o->key, "calibration") ||
+	       (!strcmp(o->section, SX_SECTION_PRESET) && strchr(value, '/'));
 }
 
 /*
@@ -165,10 +172,12 @@ void sx_load_set(struct sx_load *l, const char *section, const char *key, const 
 			      section, key, value, origin->where);
 		return;
 	}
+	if (l->file == SX_LOAD_PRESET && !sx_load_preset_may_set(l, i, value, where))
+		return;
 	tell_moved(l, &sx_options[i], section, where);
 	snprintf(origin->where, sizeof(origin->where), "%s", where);
 	origin->file = l->file;
-	if (!strcmp(key, "calibration"))
+	if (names_file(&sx_options[i], value))
 		value = with_folder(value, folder, buf, sizeof(buf));
 	r = sx_option_read(&sx_options[i], &l->settings, value, &why);
 	if (r == -ENOMEM)

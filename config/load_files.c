@@ -1,5 +1,5 @@
 /*
- * Loads the configuration: defaults, main file, drop-ins, overrides.
+ * Loads the configuration: defaults, preset, main file, drop-ins, overrides.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -180,6 +180,8 @@ static int load_settings(struct sx_settings *ret, struct sx_origins *origins, co
 	l->file = 0;
 	for (int i = 0; i < count; i++)
 		load_override(l, overrides[i]);
+	if (r == 0)
+		r = sx_load_preset(l);
 	/* check the whole configuration only if all of it was read */
 	if (r == 0) {
 		bool read;
@@ -259,8 +261,8 @@ int sx_settings_load(struct sx_settings *ret, const char *file, const char *cons
 	return sx_settings_load_origins(ret, NULL, file, overrides, count, source_required, errors);
 }
 
-int sx_settings_template(struct sx_settings *ret, const char *const *overrides, int count,
-			 struct sx_errors *errors)
+int sx_settings_template(struct sx_settings *ret, struct sx_origins *origins, const char *const *overrides,
+			 int count, struct sx_errors *errors)
 {
-	return load_settings(ret, NULL, NULL, NULL, overrides, count, WHOLE_TEMPLATE, errors);
+	return load_settings(ret, origins, NULL, NULL, overrides, count, WHOLE_TEMPLATE, errors);
 }

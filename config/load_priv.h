@@ -14,11 +14,13 @@
 #define SX_CONFIG_FILE_BYTES (256 * 1024)
 #define SX_CONFIG_FILES 256 /* largest number of drop-ins of one instance */
 
-#define SX_LOAD_DATASET (-1) /* number of the "file" of a data set, earlier than all files */
+/* Numbers of "files" that count less than all files: a data set, the preset. */
+#define SX_LOAD_DATASET (-1)
+#define SX_LOAD_PRESET (-2)
 
 /*
  * Origin of a value. where: as in struct sx_origins. file: number of the file; 0: an override, which is read
- * after all files; SX_LOAD_DATASET: the data set.
+ * after all files; SX_LOAD_DATASET, SX_LOAD_PRESET: the data set, the preset.
  */
 struct sx_origin {
 	char where[SX_WHERE_BYTES];
@@ -35,6 +37,10 @@ struct sx_load {
 	bool look;	 /* check that files named by keys exist */
 	bool out_of_memory;
 	const struct sx_draft *draft; /* a drop-in that is not written yet; NULL: none */
+	struct {
+		/* keys that the preset sets, and how many of them files or overrides set otherwise */
+		int keys, unused;
+	} preset;
 	struct sx_origin origins[SX_OPTION_MAX];
 };
 
@@ -80,6 +86,18 @@ bool sx_load_unknown_section(struct sx_load *l, const char *section, const char 
  * file only add messages.
  */
 int sx_load_file(struct sx_load *l, const char *path);
+/*
+ * Reads the preset that the settings name, if any, and sets the keys that were not set. Call it after files
+ * and overrides. Returns as sx_load_file().
+ */
+int sx_load_preset(struct sx_load *l);
+/* Reads one file as a preset. Returns as sx_load_file(). */
+int sx_load_preset_file(struct sx_load *l, const char *path);
+/*
+ * Returns true if the preset may set key i. If a file or an override has set the key, the value is only
+ * checked.
+ */
+bool sx_load_preset_may_set(struct sx_load *l, int i, const char *value, const char *where);
 /*
  * Returns false with a message if images of this size, px, do not fit the size or the camera in the
  * calibration file.

@@ -13,3 +13,8 @@ int sx_load_file(struct sx_load *l, const char *path)
 		      path);
 	return -ENOTSUP;
 }
+
+int sx_load_preset_file(struct sx_load *l, const char *path)
+{
+	return sx_load_file(l, path);
+}

@@ -64,6 +64,9 @@ extern const int sx_option_count;
 extern const struct sx_section sx_sections[];
 extern const int sx_section_count;
 
+/* Section whose key "name" selects the preset. */
+#define SX_SECTION_PRESET "preset"
+
 /* Section with constants of the models. Section help, man page and completion leave out its keys. */
 #define SX_SECTION_MODEL "model"
 bool sx_section_is_model(const char *section);
@@ -82,7 +85,8 @@ bool sx_section_is_model(const char *section);
 struct sx_origins {
 	char where[SX_OPTION_MAX][SX_WHERE_BYTES];
 };
-/* Returns the origin of a value as in struct sx_origins, or "default". origins NULL counts as empty. */
+#define SX_ORIGIN_DEFAULT "default"
+/* Returns the origin of a value as in struct sx_origins, or SX_ORIGIN_DEFAULT. origins NULL counts as empty. */
 const char *sx_origin_text(const struct sx_origins *origins, const struct sx_option *o);
 /* Returns true if the value was set live and no file has replaced it since. */
 bool sx_origin_is_live(const struct sx_origins *origins, const struct sx_option *o);

@@ -165,6 +165,7 @@ static const char *const power_sources[] = {
 	[SX_POWER_RAPL] = "rapl", [SX_POWER_NONE] = "none", NULL};
 
 const struct sx_section sx_sections[] = {
+	{SX_SECTION_PRESET, "values for a kind of vehicle, which replace the defaults"},
 	{"source", "where stereo pairs come from"},
 	{"camera", "the rectified left camera and how it is mounted"},
 	{"stereo", "matching: from the pair to disparity"},
@@ -188,6 +189,9 @@ const int sx_section_count = sizeof(sx_sections) / sizeof(sx_sections[0]);
 #define P_MAX 0.999999
 
 const struct sx_option sx_options[] = {
+	TEXT(SX_SECTION_PRESET, "name", preset, "", RESTART,
+	     "car, robot, indoor, fast, or a file by its path (./FILE); files and -s count more; empty: none"),
+
 	CHOICE("source", "kind", source.kind, enum sx_source_kind, source_kinds, NULL, RESTART,
 	       "source of the pairs: cameras, image files, a generated street, or another process "
 	       "(shared)"),

@@ -186,7 +186,8 @@ static bool is_null(const char *path)
 	return stat(path, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3);
 }
 
-int sx_load_file(struct sx_load *l, const char *path)
+/* Reads one file. Its number is l->file. */
+static int load_one(struct sx_load *l, const char *path)
 {
 	struct parse p = {.load = l, .path = path};
 	const char *slash = strrchr(path, '/');
@@ -195,7 +196,6 @@ int sx_load_file(struct sx_load *l, const char *path)
 	size_t size;
 	int r;
 
-	l->file++;
 	if (is_null(path)) /* /dev/null counts as an empty file without drop-ins */
 		return 0;
 	r = read_file(l->draft, path, &text, &size, &why);
@@ -203,7 +203,8 @@ int sx_load_file(struct sx_load *l, const char *path)
 		sx_errors_add(l->errors, "%s: %s", path, why.text);
 		return r;
 	}
-	remember_file(l, path);
+	if (l->file != SX_LOAD_PRESET) /* readers take the first of these files as the main one */
+		remember_file(l, path);
 	if (slash)
 		snprintf(p.folder, sizeof(p.folder), "%.*s", (int)(slash > path ? slash - path : 1), path);
 	p.at = text;
@@ -217,4 +218,21 @@ int sx_load_file(struct sx_load *l, const char *path)
 			      path); /* cannot happen: every line was checked */
 	free(text);
 	return 0;
+}
+
+int sx_load_file(struct sx_load *l, const char *path)
+{
+	l->file++;
+	return load_one(l, path);
+}
+
+int sx_load_preset_file(struct sx_load *l, const char *path)
+{
+	const int file = l->file;
+	int r;
+
+	l->file = SX_LOAD_PRESET;
+	r = load_one(l, path);
+	l->file = file;
+	return r;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "config/config.h"
 #include "config/man_text.h"
 #include "config/option.h"
@@ -129,15 +130,30 @@ static bool is_missing(const struct sx_option *o, const struct sx_settings *s)
 	return !o->initial && !s->source_given;
 }
 
-static void print_key(const struct sx_option *o, const struct sx_settings *s, FILE *to)
+/* Writes "; from FILE:12", as part of a comment. Nothing for the value of a default. */
+static void write_origin(const struct sx_option *o, const struct sx_settings *s,
+			 const struct sx_origins *origins, char text[SX_WHERE_BYTES + 8])
 {
-	char value[SX_OPTION_TEXT_BYTES], limits[LIMITS_BYTES];
+	const char *where = sx_origin_text(origins, o);
+
+	*text = '\0';
+	if (strcmp(where, SX_ORIGIN_DEFAULT) == 0 || sx_option_is_default(o, s))
+		return;
+	snprintf(text, SX_WHERE_BYTES + 8, "; from %s", where);
+	sx_make_printable(text); /* a line break would end the comment */
+}
+
+static void print_key(const struct sx_option *o, const struct sx_settings *s,
+		      const struct sx_origins *origins, FILE *to)
+{
+	char value[SX_OPTION_TEXT_BYTES], limits[LIMITS_BYTES], origin[SX_WHERE_BYTES + 8];
 
 	sx_option_write(o, s, value);
 	if (is_missing(o, s))
 		*value = 0;
 	limits_of(o, limits);
-	fprintf(to, "# %s\n# %s%s\n%s%s =%s%s\n", o->help, limits,
+	write_origin(o, s, origins, origin);
+	fprintf(to, "# %s\n# %s%s%s\n%s%s =%s%s\n", o->help, limits, origin,
 		from_calibration(o, s) ? "; from the calibration file"
 		: from_recording(o, s) ? "; from the time stamps"
 				       : "",
@@ -145,7 +161,7 @@ static void print_key(const struct sx_option *o, const struct sx_settings *s, FI
 		*value ? " " : "", value);
 }
 
-void sx_config_print(const struct sx_settings *s, bool all, FILE *to)
+void sx_config_print(const struct sx_settings *s, const struct sx_origins *origins, bool all, FILE *to)
 {
 	for (int n = 0; n < sx_section_count; n++) {
 		const bool model = sx_section_is_model(sx_sections[n].name);
@@ -161,7 +177,7 @@ void sx_config_print(const struct sx_settings *s, bool all, FILE *to)
 				fprintf(to, "%s# %s\n[%s]\n", n ? "\n" : "", sx_sections[n].help,
 					sx_sections[n].name);
 			begun = true;
-			print_key(o, s, to);
+			print_key(o, s, origins, to);
 		}
 	}
 }

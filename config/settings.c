@@ -150,7 +150,7 @@ const char *sx_origin_text(const struct sx_origins *origins, const struct sx_opt
 {
 	const char *where = origins ? origins->where[o - sx_options] : "";
 
-	return *where ? where : "default";
+	return *where ? where : SX_ORIGIN_DEFAULT;
 }
 
 bool sx_origin_is_live(const struct sx_origins *origins, const struct sx_option *o)

@@ -55,6 +55,7 @@ struct sx_calibration_said {
 };
 
 struct sx_settings {
+	const char *preset; /* [preset] name: file whose values replace the defaults; NULL: none */
 	struct sx_source_params source;
 	bool source_given; /* source.kind was set; if not, the value of source.kind has no meaning */
 	/* [camera] [stereo] [filters] [road] [stixels]; params.semantics is computed from the next member */

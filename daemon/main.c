@@ -55,7 +55,7 @@ static int load(const struct sx_options *o, struct sx_settings *ret, struct sx_o
 {
 	/* print a template to fill in if there is no file */
 	if (o->print && !o->check && !o->file)
-		return sx_settings_template(ret, o->overrides, o->override_count, errors);
+		return sx_settings_template(ret, origins, o->overrides, o->override_count, errors);
 	if (o->check)
 		return sx_settings_load_existing(ret, origins, o->file, o->overrides, o->override_count,
 						 errors);
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 		return sx_exit_is_shortage(r) ? SX_EXIT_FAILED : SX_EXIT_CONFIG;
 	}
 	if (options.print)
-		sx_config_print(&settings, options.all, stdout);
+		sx_config_print(&settings, &origins, options.all, stdout);
 	if (options.check) {
 		r = check_pairs(&settings);
 		if (r == 0)

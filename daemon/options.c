@@ -38,6 +38,13 @@ static bool take_override(void *target, const char *text, struct sx_why *why)
 	return false;
 }
 
+static bool take_preset(void *target, const char *text, struct sx_why *why)
+{
+	struct sx_options *o = target;
+
+	return sx_preset_take(text, o->preset, why) && take_override(o, o->preset, why);
+}
+
 #define TO(field) offsetof(struct sx_options, field)
 
 static const struct sx_usage_option options[] = {
@@ -46,6 +53,8 @@ static const struct sx_usage_option options[] = {
 		 "FILE.d/*.conf is read; /dev/null: no file"},
 	{"set", 's', "SECTION.KEY=VALUE", SX_USAGE_CALL, .take = take_override, .offer = SX_OFFER_SETTING,
 	 .many = true, .help = "override one key; may be repeated; for the same key the last one counts"},
+	{"preset", 0, "NAME", SX_USAGE_CALL, .take = take_preset, .offer = SX_OFFER_PRESET,
+	 .help = SX_PRESET_HELP},
 	{"instance", 'i', "NAME", SX_USAGE_TEXT, TO(instance), .offer = SX_OFFER_INSTANCE,
 	 .help = "name of the instance, its ring and its sockets: letters, digits, \"_\", "
 		 "\".\", \"-\"; default: default"},

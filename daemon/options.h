@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "config/config.h"
+#include "config/preset.h"
 
 /* Exit codes, from sysexits.h if it has one. */
 #define SX_EXIT_USAGE 64  /* wrong command line */
@@ -25,6 +26,7 @@ struct sx_options {
 	uint64_t frames;      /* number of frames, 0: no end */
 	bool check, print;    /* --check-config, --print-config */
 	bool all;	      /* --all: print every constant of the models, too */
+	char preset[SX_PRESET_OVERRIDE_BYTES]; /* override of --preset; one of overrides points to it */
 	const char *overrides[SX_OVERRIDES_MAX];
 	int override_count;
 };

@@ -13,46 +13,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/program_place.h"
 #include "gpu/module.h"
 
 #define MODULE_NAME "stixel-cuda.so"
-#define BUILD_DEPTH 4 /* largest number of folders between a program and the top of its build tree */
-
-/* Replaces path by the folder above it, in place. False: there is none. */
-static bool cut_last(char *path)
-{
-	char *slash = strrchr(path, '/');
-
-	if (!slash || slash == path)
-		return false;
-	*slash = '\0';
-	return true;
-}
-
-/* Writes the path of the module in the program's build tree. False: the program is not in a build tree. */
-static bool find_in_build(char *path, size_t bytes)
-{
-	char top[PATH_MAX], mark[PATH_MAX + 32];
-	ssize_t n = readlink("/proc/self/exe", top, sizeof(top) - 1);
-
-	if (n <= 0)
-		return false;
-	top[n] = '\0';
-	for (int i = 0; i < BUILD_DEPTH && cut_last(top); i++) {
-		snprintf(mark, sizeof(mark), "%s/build.ninja", top);
-		if (access(mark, F_OK) == 0)
-			return (size_t)snprintf(path, bytes, "%s/gpu/" MODULE_NAME, top) < bytes;
-	}
-	return false;
-}
 
 static void find_module(char *path, size_t bytes)
 {
 	const char *override = secure_getenv("STIXEL_MODULE_PATH");
+	char top[PATH_MAX - 32];
 
 	if (override && *override)
 		snprintf(path, bytes, "%s", override);
-	else if (!find_in_build(path, bytes))
+	else if (sx_program_build_tree(top, sizeof(top)))
+		snprintf(path, bytes, "%s/gpu/" MODULE_NAME, top);
+	else
 		snprintf(path, bytes, "%s/%s", SX_MODULE_DIR, MODULE_NAME);
 }
 

@@ -39,6 +39,7 @@ enum sx_usage_offer {
 	SX_OFFER_FOLDER,
 	SX_OFFER_INSTANCE, /* names of instances that run or have a configuration */
 	SX_OFFER_SETTING,  /* SECTION.KEY=VALUE of the option table */
+	SX_OFFER_PRESET,   /* names of presets */
 	SX_OFFER_SECTION   /* a section of the option table */
 };
 

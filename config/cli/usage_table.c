@@ -7,6 +7,7 @@
 #include "base/runtime_dirs.h"
 #include "config/cli/usage_priv.h"
 #include "config/config.h"
+#include "config/preset.h"
 
 static void table_string(const char *before, const char *text, FILE *to)
 {
@@ -19,9 +20,23 @@ static void table_offer(enum sx_usage_offer offer, FILE *to)
 {
 	static const char *const names[] = {[SX_OFFER_NOTHING] = "nothing", [SX_OFFER_FILE] = "file",
 					    [SX_OFFER_FOLDER] = "folder",   [SX_OFFER_INSTANCE] = "instance",
-					    [SX_OFFER_SETTING] = "setting", [SX_OFFER_SECTION] = "section"};
+					    [SX_OFFER_SETTING] = "setting", [SX_OFFER_SECTION] = "section",
+					    [SX_OFFER_PRESET] = "nothing"}; /* see table_choices() */
 
 	table_string(",\"offer\":", names[offer], to);
+}
+
+/* Prints the words that an option accepts. For --preset: names of the build's presets. */
+static void table_choices(const struct sx_usage_option *o, FILE *to)
+{
+	struct sx_preset_names presets = {.count = 0};
+
+	for (int i = 0; o->words && o->words[i]; i++)
+		table_string(i ? "," : "", o->words[i], to);
+	if (o->offer == SX_OFFER_PRESET)
+		sx_preset_names(&presets);
+	for (int i = 0; i < presets.count; i++)
+		table_string(i ? "," : "", presets.name[i], to);
 }
 
 static void table_option(const struct sx_usage *u, const struct sx_usage_option *o, FILE *to)
@@ -39,8 +54,7 @@ static void table_option(const struct sx_usage *u, const struct sx_usage_option 
 		: o->kind == SX_USAGE_TWO ? 2
 					  : 1,
 		sx_usage_optional(o) ? "true" : "false", o->many ? "true" : "false");
-	for (int i = 0; o->words && o->words[i]; i++)
-		table_string(i ? "," : "", o->words[i], to);
+	table_choices(o, to);
 	fputs("],\"commands\":[", to);
 	for (int i = 0; i < u->command_count; i++) {
 		if (!(o->commands & SX_USAGE_OF(i)))

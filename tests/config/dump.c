@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(argv[1], "man"))
 		sx_config_man(stdout);
 	else if (!strcmp(argv[1], "config") || !strcmp(argv[1], "all"))
-		sx_config_print(&s, !strcmp(argv[1], "all"), stdout);
+		sx_config_print(&s, NULL, !strcmp(argv[1], "all"), stdout);
 	else if (!strcmp(argv[1], "options"))
 		sx_config_json_options(true, stdout);
 	else

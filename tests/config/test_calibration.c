@@ -207,7 +207,7 @@ static void print_to(const char *name, const struct sx_settings *s)
 	FILE *f = fopen(fixture_path(name), "w");
 
 	assert_non_null(f);
-	sx_config_print(s, false, f);
+	sx_config_print(s, NULL, false, f);
 	fclose(f);
 }
 

@@ -46,16 +46,16 @@ static void a_template_is_not_whole(void **state)
 	struct sx_settings fresh;
 	struct sx_errors e = {0};
 
-	assert_int_equal(sx_settings_template(&fresh, NULL, 0, &e), 0);
+	assert_int_equal(sx_settings_template(&fresh, NULL, NULL, 0, &e), 0);
 	assert_false(fresh.source_given);
 	sx_settings_finish(&fresh);
-	assert_int_equal(sx_settings_template(&fresh, cameras, 3, &e), 0);
+	assert_int_equal(sx_settings_template(&fresh, NULL, cameras, 3, &e), 0);
 	assert_true(fresh.source_given);
 	assert_int_equal(fresh.source.kind, SX_SOURCE_V4L2);
 	assert_int_equal(fresh.params.stereo.p1, 200);
 	sx_settings_finish(&fresh);
 	assert_int_equal(e.count, 0);
-	assert_int_equal(sx_settings_template(&fresh, wrong, 2, &e), -EINVAL);
+	assert_int_equal(sx_settings_template(&fresh, NULL, wrong, 2, &e), -EINVAL);
 	assert_int_equal(e.count, 2);
 	assert_string_equal(e.text[0], "-s stereo.p1=900: [stereo] p1: found '900', allowed 0..255");
 	sx_errors_finish(&e);

@@ -308,7 +308,9 @@ static void random_value(const struct sx_option *o, char *text, size_t bytes)
 		sx_number_print(min + unit * (max - min), text, bytes);
 		break;
 	case SX_OPTION_TEXT:
-		if (!strcmp(o->key, "classes"))
+		if (!strcmp(o->section, SX_SECTION_PRESET))
+			snprintf(text, bytes, "%s", random_u64() & 1 ? "robot" : "");
+		else if (!strcmp(o->key, "classes"))
 			snprintf(text, bytes, "%s", random_u64() & 1 ? "a:ground b c:sky" : o->initial);
 		else if (!strcmp(o->section, "semantics") || !strcmp(o->section, "external"))
 			snprintf(text, bytes, "%s", random_u64() & 1 ? "front" : "");
@@ -345,7 +347,7 @@ static char *printed(const struct sx_settings *s)
 	FILE *f = open_memstream(&text, &size);
 
 	assert_non_null(f);
-	sx_config_print(s, false, f);
+	sx_config_print(s, NULL, false, f);
 	assert_int_equal(fclose(f), 0);
 	return text;
 }

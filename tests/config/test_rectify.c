@@ -46,7 +46,7 @@ static void in_a_configuration(void **state)
 	/* printing and loading gives the same settings */
 	f = fopen(fixture_path("printed.conf"), "w");
 	assert_non_null(f);
-	sx_config_print(s, false, f);
+	sx_config_print(s, NULL, false, f);
 	fclose(f);
 	{
 		const struct sx_rig rig = s->rig;

@@ -131,7 +131,7 @@ static void check_printed(const struct sx_settings *s)
 
 	if (!to)
 		fuzz_fail("out of memory");
-	sx_config_print(s, false, to);
+	sx_config_print(s, NULL, false, to);
 	fclose(to);
 	drop_in_count = too_many = folder_error = 0;
 	config_text = printed;
@@ -218,7 +218,7 @@ static int load(struct sx_settings *s, struct sx_origins *origins, const struct 
 	int r;
 
 	fails_begin();
-	r = m->template ? sx_settings_template(s, m->overrides, m->count, &errors)
+	r = m->template ? sx_settings_template(s, origins, m->overrides, m->count, &errors)
 			: sx_settings_load_origins(s, origins, config_path, m->overrides, m->count,
 						   source_required, &errors);
 	if (fails_end() && r == 0)

@@ -68,6 +68,10 @@ WANTED = """
 {mandir}/man1/stixelctl.1                   man
 {mandir}/man3/libstixel.3                   man
 {mandir}/man5/stixel-frame.5                man
+{datadir}/stixeld/presets/car.conf
+{datadir}/stixeld/presets/fast.conf
+{datadir}/stixeld/presets/indoor.conf
+{datadir}/stixeld/presets/robot.conf
 {mandir}/man5/stixeld.conf.5                man
 {mandir}/man7/stixel.7                      man
 {mandir}/man8/stixeld.8                     man

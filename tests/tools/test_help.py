@@ -6,13 +6,13 @@ import unittest
 
 from support import run
 
-ALL = ["source", "camera", "stereo", "filters", "road", "vehicle", "stixels", "semantics", "external", "engine",
-       "output", "power", "realtime", "log"]
+ALL = ["preset", "source", "camera", "stereo", "filters", "road", "vehicle", "stixels", "semantics", "external",
+       "engine", "output", "power", "realtime", "log"]
 # Sections that each program uses.
 READS = {
     "stixeld": ALL,
-    "stixel-process": ["camera", "stereo", "filters", "road", "stixels", "semantics", "engine"],
-    "stixel-bench": ["source", "camera", "stereo", "filters", "road", "stixels", "engine", "power"],
+    "stixel-process": ["preset", "camera", "stereo", "filters", "road", "stixels", "semantics", "engine"],
+    "stixel-bench": ["preset", "source", "camera", "stereo", "filters", "road", "stixels", "engine", "power"],
 }
 
 
@@ -81,9 +81,9 @@ class Help(unittest.TestCase):
             self.assertNotIn("not used by", text)
 
     def test_unknown_section(self):
-        for args, said in ((["sterio"], "unknown section 'sterio' (did you mean 'stereo'?), allowed source, camera,"),
-                           (["p_gravity"], "unknown section 'p_gravity' (did you mean 'model'?), allowed source"),
-                           (["xyzzyx"], "unknown section 'xyzzyx', allowed source"),
+        for args, said in ((["sterio"], "unknown section 'sterio' (did you mean 'stereo'?), allowed preset, source, camera,"),
+                           (["p_gravity"], "unknown section 'p_gravity' (did you mean 'model'?), allowed preset, source"),
+                           (["xyzzyx"], "unknown section 'xyzzyx', allowed preset, source"),
                            (["road", "log"], "--help-keys: unexpected argument 'log'; try ")):
             for name in READS:
                 self.assertIn(said, self.ask(name, "--help-keys", *args, code=64))

@@ -9,11 +9,13 @@
 #include <stdbool.h>
 
 #include "config/config.h"
+#include "config/preset.h"
 #include "engines/select.h"
 
-/* Values of -c FILE and -s SECTION.KEY=VALUE. The texts belong to argv. Zeroed: none. */
+/* Values of -c FILE, --preset NAME and -s SECTION.KEY=VALUE. The texts belong to argv. Zeroed: none. */
 struct sx_settings_args {
 	const char *file;
+	char preset[SX_PRESET_OVERRIDE_BYTES]; /* override of --preset; one of overrides points to it */
 	const char *overrides[256];
 	int count;
 };

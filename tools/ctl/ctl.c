@@ -29,6 +29,7 @@ enum {
 	GET,
 	SET,
 	SAVE,
+	PRESETS,
 	RECORD,
 	REPLAY,
 	INFO,
@@ -147,6 +148,11 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		  "only if file and folders belong to root or to the caller, it checks each "
 		  "value as in a configuration file, and it writes nothing that the next start "
 		  "would refuse. docs/use/service.md has more."},
+	[PRESETS] =
+		{"presets", "", .run = RUN(ctl_presets),
+		 .help = "lists the presets that stixeld --preset takes, with their settings",
+		 .more = "A preset is a configuration file whose values replace the defaults. Files of an "
+			 "instance and -s count more. STIXEL_PRESET_PATH names another folder of presets."},
 	[RECORD] = {"record", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_record), "writes frames into a file",
 		    "Writes every frame as published, beginning with the newest; FILE \"-\" is "
 		    "standard output. It waits for an instance that does not exist yet, and "
@@ -190,7 +196,7 @@ static const struct sx_usage_option options[] = {
 	 .help = "name of the instance; default: the only one that runs, else \"default\""},
 	{"json", 0, NULL, SX_USAGE_FLAG, TO(json),
 	 .commands = OF(LIST) | OF(STATUS) | OF(WATCH) | OF(DUMP) | OF(DOCTOR) | OF(ENDURANCE) | OF(GET) |
-		     OF(INFO),
+		     OF(PRESETS) | OF(INFO),
 	 .help = "print JSON, for programs"},
 	{"watch", 0, NULL, SX_USAGE_FLAG, TO(watch), .commands = OF(STATUS), .help = "refresh until Ctrl-C"},
 	{"interval", 0, "S", SX_USAGE_SECONDS, TO(interval_ms), 0.1, 3600, .commands = OF(STATUS),
@@ -319,7 +325,8 @@ static int name_instance(struct ctl *c, int command)
 	int code;
 
 	c->instance = CTL_DEFAULT;
-	if (command == LIST || command == REPLAY || command == INFO || command == EXPORT)
+	if (command == LIST || command == REPLAY || command == INFO || command == EXPORT ||
+	    command == PRESETS)
 		return 0;
 	code = ctl_choose(c, &how, name, sizeof(name));
 	if (code)

@@ -74,6 +74,7 @@ int ctl_metrics(const struct ctl *c);
 int ctl_set(const struct ctl *c);
 int ctl_get(const struct ctl *c);
 int ctl_save(const struct ctl *c);
+int ctl_presets(const struct ctl *c);
 int ctl_dump(const struct ctl *c);
 int ctl_wait(const struct ctl *c);
 int ctl_top(const struct ctl *c);

@@ -39,6 +39,13 @@ static bool take_setting(void *target, const char *text, struct sx_why *why)
 	return false;
 }
 
+static bool take_preset(void *target, const char *text, struct sx_why *why)
+{
+	struct process *p = target;
+
+	return sx_preset_take(text, p->args.preset, why) && take_setting(p, p->args.preset, why);
+}
+
 static bool take_file(struct process_files *files, const char *text, struct sx_why *why)
 {
 	const char **more = realloc(files->name, ((size_t)files->count + 1) * sizeof(*more));
@@ -67,6 +74,8 @@ static const struct sx_usage_option options[] = {
 	 .help = "configuration file, as for stixeld; its section [source] is ignored"},
 	{"set", 's', "SECTION.KEY=VALUE", SX_USAGE_CALL, .take = take_setting, .offer = SX_OFFER_SETTING,
 	 .many = true, .help = "override one key of the file; may be repeated"},
+	{"preset", 0, "NAME", SX_USAGE_CALL, .take = take_preset, .offer = SX_OFFER_PRESET,
+	 .help = SX_PRESET_HELP},
 	{"output", 'o', "DIR", SX_USAGE_TEXT, TO(folder), .offer = SX_OFFER_FOLDER,
 	 .help = "folder for the results, created if missing; default: the current one"},
 	{"semantics", 0, "FILE", SX_USAGE_CALL, .take = take_scores, .offer = SX_OFFER_FILE, .many = true,
@@ -97,8 +106,8 @@ static const struct sx_usage_exit exits[] = {
 	{EX_CONFIG, "wrong configuration"},
 };
 
-static const char *const sections[] = {"camera",  "stereo",    "filters", "road",
-				       "stixels", "semantics", "engine",  NULL};
+static const char *const sections[] = {"preset",  "camera",    "stereo", "filters", "road",
+				       "stixels", "semantics", "engine", NULL};
 
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,

@@ -204,7 +204,7 @@ static void test_keys(void **state)
 		strstr(printed, "[road] the ground plane\n  mode           plane: the engine measures"));
 	assert_non_null(strstr(printed, "\n\n[log] what the daemon"));
 	assert_null(strstr(printed, "[stereo]"));
-	assert_non_null(strstr(printed, "\nAccepted, but not used by prog: source, camera, stereo,"));
+	assert_non_null(strstr(printed, "\nAccepted, but not used by prog: preset, source, camera, stereo,"));
 	for (char *line = printed; line; line = strchr(line + 1, '\n'))
 		assert_true(strcspn(line + 1, "\n") < 80);
 	assert_int_equal(parse(&t, &w, "--help-keys log", stdout), 0);
@@ -214,7 +214,8 @@ static void test_keys(void **state)
 	assert_int_equal(strncmp(printed, "[power] ", 8), 0);
 	assert_non_null(strstr(printed, "\nAccepted, but not used by prog.\n"));
 	assert_int_equal(parse(&t, &w, "--help-keys rode", stderr), 64);
-	assert_non_null(strstr(printed, "unknown section 'rode' (did you mean 'road'?), allowed source, "));
+	assert_non_null(
+		strstr(printed, "unknown section 'rode' (did you mean 'road'?), allowed preset, source, "));
 	BAD("--help-keys: unexpected argument 'log'; try prog", "--help-keys road log");
 	BAD("--help-keys: unexpected argument 'log'; try prog", "--help-keys=road log");
 	GOOD("-t a file");
