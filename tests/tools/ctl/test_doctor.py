@@ -87,6 +87,7 @@ class Configuration(Doctor):
             if not check:
                 found = self.doctor("-c", path, want=0)
                 self.assertIn("pairs of 160x96", str(found))
+                self.assertIn("distances from 0.126 m (127 px) to 16 m (1 px)", found["distances"][0][1])
                 continue
             self.only(self.doctor("-c", path, want=0 if level == "warning" else 1), check, level, *words)
 
@@ -265,7 +266,7 @@ class Running(Doctor):
         found = self.doctor("-c", path, want=0)
         self.assertTrue(found["configuration"][0][1].endswith("pairs from another process, camera by the writer"), found)
         self.assertIn("another process writes them to pairs.sock", found["pairs"][0][1])
-        self.assertFalse({"left camera", "camera", "cameras"} & set(found))
+        self.assertFalse({"left camera", "camera", "cameras", "distances"} & set(found))
         daemon = self.daemon = Daemon("doctor", "engine.backend=cpu", "source.kind=shared")
         self.addCleanup(daemon.stop)
         for _ in range(100):  # no frame will come
@@ -325,7 +326,9 @@ class Running(Doctor):
         name = "../%s/c.txt" % os.path.basename(self.folder)  # relative to the folder in which the daemon was started
         daemon = self.run_daemon("engine.backend=cpu", "camera.calibration=" + name)
         file = daemon.work + "/empty.conf"
-        found = self.look()["configuration"]
+        found = self.look()
+        self.assertIn("images are taken as rectified, distances from ", found["distances"][0][1])
+        found = found["configuration"]
         self.assertEqual(found, [("ok", "%s and 6 settings by -s: pairs from a generated street, camera by %s" %
                                   (file, os.path.join(daemon.work, name)), "")])
         with open(file, "w") as f:

@@ -67,6 +67,23 @@ static void say_questions(struct doctor *d, const struct sx_source_info *info)
 		doctor_say(d, DOCTOR_WARNING, "camera", NULL, "%s", question[k]);
 }
 
+/*
+ * Reports the camera and the distances that it can measure. The daemon's sentence comes first: it knows the
+ * camera of the source. Without it, says nothing of a camera that only the source knows.
+ */
+static void say_distances(struct doctor *d, const struct sx_source_info *info)
+{
+	const char *told = json_string_value(json_object_get(json_object_get(d->status, "camera"), "text"));
+	const struct sx_settings *s = &d->settings;
+	char text[SX_CAMERA_TEXT_BYTES];
+
+	if (!told && (s->source.kind == SX_SOURCE_SYNTHETIC || !(s->params.camera.fx > 0)))
+		return;
+	if (!told)
+		sx_camera_tell(s, info, text, sizeof(text));
+	doctor_say(d, DOCTOR_OK, "distances", NULL, "%s", told ? told : text);
+}
+
 static void say_sound(struct doctor *d)
 {
 	static const char *const kinds[] = {[SX_SOURCE_V4L2] = "cameras",
@@ -89,8 +106,10 @@ static void say_sound(struct doctor *d)
 			   why.text);
 		return;
 	}
-	doctor_say(d, DOCTOR_OK, CHECK, NULL, "%s: pairs from %s, camera by %s",
-		   name_of(d, name, sizeof(name)), kinds[s->source.kind], camera_model(s));
+	doctor_say(d, DOCTOR_OK, CHECK, NULL, "%s: %s%s%spairs from %s, camera by %s",
+		   name_of(d, name, sizeof(name)), s->preset ? "preset " : "", s->preset ? s->preset : "",
+		   s->preset ? ", " : "", kinds[s->source.kind], camera_model(s));
+	say_distances(d, &info);
 	say_questions(d, &info);
 }
 
