@@ -16,6 +16,7 @@
 /* a prediction may use 1/4 of the limit: it may be too low, and the daemon pings every 1/4 of the limit */
 #define LIMIT_SHARE 4
 #define MEMORY_SPARE ((size_t)6 << 20) /* bytes for stacks, arenas, pages of the kernel */
+#define PIXEL_BYTES 70		       /* images, descriptors and maps of engine cpu, for each pixel */
 #define SMOOTHING 8		       /* frames of the running mean, roughly */
 
 /*
@@ -142,4 +143,34 @@ size_t sx_frame_cost_memory(size_t held, int count, const struct sx_context_conf
 		return 0;
 	/* Count no memory as freed, and add a reserve of one eighth, because not all memory is known. */
 	return held + held / 8 + (size_t)(more > 0 ? more : 0) + MEMORY_SPARE;
+}
+
+/*
+ * Returns the bytes for each pixel and disparity that all contexts of engine cpu share. Measured on images of
+ * KITTI with 64, 128 and 256 disparities (resident memory of stixel-process).
+ */
+static int volume_bytes(const struct sx_stereo_params *s)
+{
+	const bool sums = s->paths > 2 || s->aggregation == SX_AGGREGATION_FASTDT;
+	const bool wide = s->paths > 4 || s->cost != SX_COST_CSCT || s->aggregation == SX_AGGREGATION_FASTDT;
+
+	return sums * (1 + wide) + (s->cost == SX_COST_ZNCC);
+}
+
+bool sx_frame_cost_is_too_large(const struct sx_context_config *c, int count, int64_t room, const char *what,
+				struct sx_why *why)
+{
+	const struct sx_stereo_params *s = &c->params.stereo;
+	const double pixels = (double)c->width * c->height;
+	const double bytes =
+		pixels * (PIXEL_BYTES + volume_bytes(s) * s->disparities) + count * context_bytes(c);
+
+	if (bytes <= (double)room)
+		return false;
+	sx_why_set(
+		why,
+		"images of %dx%d with stereo.disparities = %d need about %.0f MB, and %s has %lld MB left: "
+		"fewer disparities, stereo.paths = 2 or smaller images need less",
+		c->width, c->height, s->disparities, bytes / (1 << 20), what, (long long)(room >> 20));
+	return true;
 }

@@ -10,6 +10,7 @@
 
 #include "base/contract.h"
 #include "base/log.h"
+#include "base/memory_room.h"
 #include "config/config.h"
 #include "daemon/run_priv.h"
 #include "stages/params_check.h"
@@ -59,6 +60,20 @@ static void warn_of_search(const struct sx_settings *s, int width)
 	       "stereo.disparities = %d, and images are %d px wide: the search leaves the image in more than "
 	       "half of the columns; %d would do",
 	       s->params.stereo.disparities, width, half > 32 ? half : 32);
+}
+
+/* Warns before the kernel ends the daemon while the engine takes its memory. */
+static void warn_of_memory(const struct sx_core *core, const struct sx_source_info *info)
+{
+	const struct sx_context_config c = sx_settings_context(core->settings, info);
+	char what[192];
+	struct sx_why why;
+
+	if (core->engine.backend->context_memory &&
+	    core->settings->params.stereo.matcher == SX_MATCH_INTERNAL &&
+	    sx_frame_cost_is_too_large(&c, core->settings->engine.contexts,
+				       sx_memory_room("", what, sizeof(what)), what, &why))
+		sx_log(CONFIG, WARNING, "%s", why.text);
 }
 
 /* Warns of settings that cannot keep up. The daemon starts, but the watchdog would end it again and again. */
@@ -121,8 +136,10 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 		info = *sx_source_info(source);
 	r = source || s->rectify ? sx_settings_check_size(s, info.width, info.height, &why)
 				 : sx_params_check(&s->params, info.width, info.height, &why);
-	if (r == 0)
+	if (r == 0) {
+		warn_of_memory(core, &info);
 		r = sx_pipeline_create(&core->pipeline, &config, source, &info, &why);
+	}
 	if (r < 0 && r != -ENODEV && source && s->source.kind == SX_SOURCE_SHARED) {
 		refuse_writer(core, source, why.text);
 		return sx_run_build(run, NULL);

@@ -183,6 +183,48 @@ static void memory_is_predicted_from_above(void **state)
 			 sx_frame_cost_memory(held, 2, &now, &now));
 }
 
+/* Resident bytes per pixel and disparities, as measured on images of KITTI. */
+static void large_memory_is_named(void **state)
+{
+	static const struct {
+		enum sx_cost cost;
+		enum sx_aggregation aggregation;
+		int paths, disparities, bytes;
+	} held[] = {
+		{SX_COST_CSCT, SX_AGGREGATION_SGM, 2, 256, 43},
+		{SX_COST_CSCT, SX_AGGREGATION_SGM, 4, 64, 105},
+		{SX_COST_CSCT, SX_AGGREGATION_SGM, 4, 128, 174},
+		{SX_COST_CSCT, SX_AGGREGATION_SGM, 4, 256, 302},
+		{SX_COST_CSCT, SX_AGGREGATION_SGM, 8, 256, 559},
+		{SX_COST_CENSUS, SX_AGGREGATION_SGM, 4, 256, 572},
+		{SX_COST_CENSUS, SX_AGGREGATION_SGM, 8, 128, 314},
+		{SX_COST_ZNCC, SX_AGGREGATION_SGM, 2, 256, 304},
+		{SX_COST_ZNCC, SX_AGGREGATION_SGM, 4, 128, 433},
+		{SX_COST_ZNCC, SX_AGGREGATION_SGM, 8, 256, 826},
+		{SX_COST_CSCT, SX_AGGREGATION_FASTDT, 4, 256, 593},
+	};
+	struct sx_why why = {""};
+
+	for (size_t i = 0; i < sizeof(held) / sizeof(held[0]); i++) {
+		const struct sx_context_config c = {
+			.width = 1242,
+			.height = 375,
+			.params = {
+				.stereo = {.cost = held[i].cost,
+					   .aggregation = held[i].aggregation,
+					   .paths = held[i].paths,
+					   .disparities = held[i].disparities},
+				.stixels = {.method = SX_STIXEL_SLANTED, .width = 4, .max_per_column = 128},
+				.filters = {.left_right = 2, .speckle_size = 100, .smooth = true}}};
+		const int64_t bytes = (int64_t)1242 * 375 * held[i].bytes;
+
+		assert_true(sx_frame_cost_is_too_large(&c, 1, bytes - bytes / 16, "this machine", &why));
+		assert_false(sx_frame_cost_is_too_large(&c, 1, 2 * bytes + (64 << 20), "this machine", &why));
+	}
+	assert_non_null(strstr(why.text, "images of 1242x375 with stereo.disparities = 256 need about "));
+	assert_non_null(strstr(why.text, " MB, and this machine has "));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +232,7 @@ int main(void)
 		cmocka_unit_test(what_is_too_much),
 		cmocka_unit_test(what_runs_may_go_on),
 		cmocka_unit_test(before_anything_was_measured),
+		cmocka_unit_test(large_memory_is_named),
 		cmocka_unit_test(memory_is_predicted_from_above),
 	};
 
