@@ -118,6 +118,12 @@ y = 2
             self.assertIn("f:" + want, line)
         self.assertEqual(len(lines), len(expected))
 
+    def test_colours_have_two_ends(self):
+        code, lines = self.faults("[instance front]\ncolour_far_m = 2\ncolour_near_m = 2\n[sink a]\nkind = plain\n")
+        self.assertEqual(code, CONFIG)
+        self.assertEqual([line.split(": ", 1)[1] for line in lines],
+                         ["colour_far_m: 2 is not beyond colour_near_m, which is 2"])
+
     def test_an_unknown_kind_hides_nothing(self):
         """The keys of a section with a misspelt kind are checked against the intended kind. If the kind is near no
         known kind, only the keys that all kinds have are checked."""

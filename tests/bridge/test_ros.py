@@ -364,6 +364,18 @@ class Planners(Case):
         np.testing.assert_allclose([[c.r, c.g, c.b] for c in marker.colors], want, atol=1e-6)
         self.assertGreater(np.ptp(want, 1).min(), 0.3)  # colours, because only a library without protobuf gives grey
 
+    def test_fixed_colours_of_markers(self):
+        """All obstacles are nearer than the near end."""
+        frame = street()
+        with unittest.mock.patch.dict(markers._scales, clear=True):
+            front = Instance("front", {"colour_near_m": 900.0, "colour_far_m": 1000.0})
+            marker = read(messages(frame, front)["markers"]).markers[0]
+        scale = Messages("front")
+        scale.scale(900.0, 1000.0)
+        scale.take(frame)
+        np.testing.assert_allclose(np.unique([[c.r, c.g, c.b] for c in marker.colors], axis=0),
+                                   scale.colours(np.array([1.0])) / 255, atol=1e-6)
+
 
 class Transforms(Case):
     TILTED = {"pitch_rad": 0.12, "roll_rad": -0.05, "height_m": 1.3}

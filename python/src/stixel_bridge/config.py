@@ -38,6 +38,10 @@ INSTANCE = [
     Option("roll_deg", "number", None, "roll of the camera, positive if its right side is lower; default: measured",
            -90, 90,
            unit="degrees"),
+    Option("colour_near_m", "number", 0.0, "nearest distance of the colours; 0: from the objects of the scene",
+           0, 10000, unit="m"),
+    Option("colour_far_m", "number", 0.0, "farthest distance of the colours; 0: from the objects of the scene",
+           0, 10000, unit="m"),
 ]
 RIG = [
     Option("instances", "list", None, "instances whose frames are merged into one scan and one cloud in the vehicle's "
@@ -184,6 +188,13 @@ def _check_instances(file: _File, section: _Section, wanted: Sequence[str], know
                 name[:80], _guess(name, list(known))))
 
 
+def _check_colours(file: _File, section: _Section, values: Mapping[str, Any]) -> None:
+    near, far = values["colour_near_m"], values["colour_far_m"]
+    if far and near >= far:
+        file.fault(section.keys["colour_far_m"][0], "colour_far_m: %g is not beyond colour_near_m, which is %g" % (
+            far, near))
+
+
 def _check_unknown(file: _File, section: _Section, common: Sequence[Option], kinds: Any,
                    instances: Optional[Sequence[str]]) -> None:
     """Checks a section of an unknown kind by the keys of the most similar kind, else by the keys of all kinds."""
@@ -231,6 +242,7 @@ def parse_text(path: str, text: str) -> Config:
             bridge = _values(file, section, BRIDGE)
         elif section.kind == "instance":
             instances[section.name] = _values(file, section, INSTANCE)
+            _check_colours(file, section, instances[section.name])
     heads = {section.kind for section in sections}
     if not instances and (heads & {"sink", "rig"} or "pairs" not in heads):
         instances["default"] = {option.name: option.default for option in INSTANCE}

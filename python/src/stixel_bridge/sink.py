@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, Mapping, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from .options import Option
 
@@ -19,7 +19,11 @@ class Instance(NamedTuple):
     """An instance as configured: section [instance NAME]."""
 
     name: str
-    options: Mapping[str, Any]  #: options INSTANCE of config.py: frame ids, mounting
+    options: Mapping[str, Any]  #: options INSTANCE of config.py: frame ids, mounting, colours
+
+    def colours(self) -> Tuple[float, float]:
+        """Returns the ends of the colours of distances, m; 0: an end follows the scene."""
+        return self.options.get("colour_near_m", 0.0), self.options.get("colour_far_m", 0.0)
 
 
 class Work:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from stixel import Frame
 
+    from ..sink import Instance
+
 LINE_LIST = 5
 ADD = 0
 LINE_WIDTH_M = 0.03
@@ -28,16 +30,18 @@ _scales: Dict[str, Optional[Messages]] = {}  # scales by instance; each follows 
 _lock = threading.Lock()  # each sink has a thread
 
 
-def _scale(instance: str) -> Optional[Messages]:
-    if instance not in _scales:
+def _scale(instance: Instance) -> Optional[Messages]:
+    if instance.name not in _scales:
         try:
-            _scales[instance] = Messages(instance)
+            scale = Messages(instance.name)
+            scale.scale(*instance.colours())
+            _scales[instance.name] = scale
         except StixelError:  # there is no libstixel-recording, or it was built without protobuf
-            _scales[instance] = None
-    return _scales[instance]
+            _scales[instance.name] = None
+    return _scales[instance.name]
 
 
-def _colours(frame: Frame, instance: str, distance: NDArray[np.float64]) -> NDArray[np.float32]:
+def _colours(frame: Frame, instance: Instance, distance: NDArray[np.float64]) -> NDArray[np.float32]:
     """Returns the colours (n, 4) of distances that all programs show, or grey without libstixel-recording."""
     rgba = np.full((len(distance), 4), 0.5, "<f4")
     rgba[:, 3] = 1
@@ -76,7 +80,7 @@ def _marker(ns: int, frame_id: str, points: Sequence[Any]) -> bytes:
     return store.encode(store.make(store.MARKERS, markers=[marker]))
 
 
-def marker_array(frame: Frame, names: Names, instance: str) -> Optional[bytes]:
+def marker_array(frame: Frame, names: Names, instance: Instance) -> Optional[bytes]:
     """Makes visualization_msgs/MarkerArray, serialised: a line from foot to top of each obstacle, coloured by distance.
 
     None without a camera model or a road. rosbags serialises points one by one, which takes longer than the rest of a

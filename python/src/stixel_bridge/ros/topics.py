@@ -129,7 +129,7 @@ _MAKERS: Dict[str, _Maker] = {
     "right/image_rect/compressed": lambda work, names, options: images.compressed(
         work.frame, names, True, options["jpeg_quality"]),
     "disparity": lambda work, names, options: images.disparity(work.frame, names),
-    "markers": lambda work, names, options: markers.marker_array(work.frame, names, work.instance.name),
+    "markers": lambda work, names, options: markers.marker_array(work.frame, names, work.instance),
     "/tf": _transforms,
 }
 

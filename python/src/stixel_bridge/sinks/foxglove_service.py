@@ -241,8 +241,9 @@ class Listener:
 class _Life:
     """The messages last sent for an instance, and the object that makes its messages."""
 
-    def __init__(self, instance: str) -> None:
-        self.messages = Messages(instance)
+    def __init__(self, instance: Instance) -> None:
+        self.messages = Messages(instance.name)
+        self.messages.scale(*instance.colours())
         self.epoch = self.number = self.pid = 0
         self.version = ""
         self.reported = False  #: whether pid and version belong to this epoch
@@ -263,7 +264,7 @@ class Service:
         self._left = 0  # port of the previous server
         self._context = foxglove.Context()
         self._kinds = [MessageKind[topic.upper()] for topic in options["topics"]]
-        self._lives = {instance.name: _Life(instance.name) for instance in instances}
+        self._lives = {instance.name: _Life(instance) for instance in instances}
         self._channels = {(name, kind): _channel(life.messages, name, kind, self._context)
                           for name, life in self._lives.items() for kind in self._kinds}
         self._warned: Set[str] = set()  # instances with a warning shown to clients
