@@ -19,9 +19,8 @@
 #define SX_PRESETS_MAX 64	/* presets listed; further files in the folder are ignored */
 #define SX_PRESET_NAME_BYTES 32 /* longest name, including its final 0 */
 
-#define SX_PRESET_HELP                                                                                 \
-	"values for a kind of vehicle, which replace the defaults (-s preset.name=NAME): car, robot, " \
-	"indoor, fast, or the path of a file; configuration files and -s count more"
+#define SX_PRESET_HELP \
+	"car, robot, indoor, fast, or a path: values that replace the defaults; files and -s count more"
 #define SX_PRESET_OVERRIDE_BYTES (PATH_MAX + 32)
 
 /* Names of the presets, in byte order. */
