@@ -231,7 +231,7 @@ class Running(Folder):
     def test_snapshot_from_above(self):
         self.ctl("snapshot", self.path("b.png"), "--image", "none", "--bird")
         picture = Png(self.path("b.png"))
-        self.assertEqual((picture.width, picture.height), (320 + 4 + 106, 160 + WIDE_LEGEND))
+        self.assertEqual((picture.width, picture.height), (320 + 4 + 106, 160 + LEGEND))
         self.assertGreater(len({p for row in picture.rows for p in row[324:]}), 5)
 
     def test_metrics_in_a_file(self):
