@@ -1,10 +1,12 @@
 # Each header compiles alone as C11. The public header also compiles as C++17, the headers of gpu/ also as C++14 on the
-# emulator.
+# emulator. A C source whose first directive includes a header shows with its own compilation that the header needs
+# nothing before it. Such a header is not compiled again as C. Only its guard is looked for.
 # SPDX-License-Identifier: Apache-2.0
 import concurrent.futures
 import fnmatch
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +24,8 @@ EMULATE = "tests/gpu/emulate"
 KERNEL_CXX = COMMON + ["-std=c++14", "-Wno-unknown-pragmas", "-Wno-unused-parameter", "-x", "c++", "-DSX_EMULATE"]
 C_ONLY = {"gpu/host/device.h", "gpu/host/engine.h", "gpu/host/engine_priv.h"}  # host code that uses C atomics
 CXX_ONLY = ["*.cuh", EMULATE + "/sx_emulate.h", EMULATE + "/device.h", EMULATE + "/faults.h", EMULATE + "/order.h"]
+# Sources that are compiled only where their libraries are.
+NOT_ALWAYS_BUILT = ("tests/lab/", "gstreamer/", "gpu/", "tests/gpu/device/")
 # Bodies that are included several times with different macros. They are not independent headers.
 BODIES = ["cpu/kernels/*_kernel.h", "cpu/vec/*.h", "cpu/kernels/*_kernels.h",
           EMULATE + "/cuda_functions.h", EMULATE + "/sx_emulate_math.h"]
@@ -53,7 +57,8 @@ def compile_one(root, command, name):
     return ["%s:1: does not compile alone with %s: %s" % (name, command[0], first[0])]
 
 
-def commands(c, cxx, name):
+def commands(c, cxx, name, shown=frozenset()):
+    """Returns the compilations of a header. shown: headers that need none as C."""
     options = []
     if name.startswith("gstreamer/"):
         options = gstreamer()
@@ -66,7 +71,7 @@ def commands(c, cxx, name):
             options += flags
     if any(fnmatch.fnmatch(name, p) for p in CXX_ONLY):
         return [[*cxx, *KERNEL_CXX, *options]]
-    both = [[*c, *C, *options]]
+    both = [] if name in shown else [[*c, *C, *options]]
     if name.startswith("gpu/") and name not in C_ONLY:
         both.append([*cxx, *KERNEL_CXX, *options])
     if name.startswith("include/"):
@@ -74,11 +79,29 @@ def commands(c, cxx, name):
     return both
 
 
+# the first directive of a source, and the guard around a header
+FIRST = re.compile(r'\s*#\s*include "([^"]+)"')
+GUARD = re.compile(r"\s*#ifndef (\w+)\n#define \1\n.*#endif\s*\Z", re.S)
+COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+
+
+def shown_by_sources(root):
+    """Returns the guarded headers that a C source of every build includes before anything else. Public headers are not
+    among them, because the build has extensions of GNU C."""
+    def bare(name):
+        return COMMENTS.sub("", rule.read(root, name))
+
+    first = [FIRST.match(bare(name)) for name in rule.files(root, ".c") if not name.startswith(NOT_ALWAYS_BUILT)]
+    return {name for name in {m.group(1) for m in first if m} if not name.startswith("include/") and
+            os.path.isfile(os.path.join(root, name)) and GUARD.match(bare(name))}
+
+
 def check(root):
     c, cxx = compilers()
+    shown = shown_by_sources(root)
     jobs = [(command, name) for name in rule.files(root, ".h", ".cuh")
             if not any(fnmatch.fnmatch(name, b) for b in BODIES)
-            for command in commands(c, cxx, name)]
+            for command in commands(c, cxx, name, shown)]
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
         return sum(pool.map(lambda job: compile_one(root, *job), jobs), [])
 
@@ -90,6 +113,9 @@ SOUND = {
     "include/stixel.h": GUARDED % ("S", "S", "struct stixel {\n\tint x;\n};"),
 }
 PLANTED = [
+    ({"base/c.c": '#include "base/c.h"\n', "base/c.h": "struct c {\n\tint x;\n};\n"}, ["base/c.h:1:", "redefinition"]),
+    ({"base/c.c": '#include <stdint.h>\n#include "base/c.h"\n',
+      "base/c.h": GUARDED % ("C", "C", "static inline uint32_t f(void)\n{\n\treturn 0;\n}")}, ["uint32_t"]),
     ({"base/c.h": GUARDED % ("C", "C", "struct c {\n\tstruct a a;\n};")}, ["base/c.h:1:", "alone"]),
     ({"base/c.h": "struct c {\n\tint x;\n};\n"}, ["base/c.h:1:", "redefinition"]),
     ({"base/c.h": GUARDED % ("C", "C", "static inline uint32_t f(void)\n{\n\treturn 0;\n}")}, ["uint32_t"]),
