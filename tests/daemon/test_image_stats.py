@@ -11,7 +11,7 @@ import signal
 import struct
 import unittest
 
-from harness import SANITIZED, TestCase, until
+from harness import IDLE, SANITIZED, TestCase, until
 
 # The daemon examines a frame four times a second.
 WIDTH, HEIGHT, SHIFT, FPS = 240, 120, 8, 5
@@ -254,9 +254,11 @@ class Rows(Pairs):
         self.assertAlmostEqual(found["shift_px"], shift, delta=0.15)
         self.assertAlmostEqual(found["rotation_deg"], rotation, delta=0.12)
         self.assertIn(found["changes"], (1, 2))
+        # before, nothing was corrected; a busy machine may ask for the status only later
+        self.assertRegex(i.text(), r"rows of the right image are corrected by [^\n]* \(was \+0.00, \+0.000\), from frame")
         _, _, metrics = i.http("/metrics")
-        told = re.search(r"\nstixeld_row_correction_shift_pixels (\S+)\n", metrics).group(1)
-        self.assertAlmostEqual(float(told), found["shift_px"], delta=1e-4)
+        shift_px = re.search(r"\nstixeld_row_correction_shift_pixels (\S+)\n", metrics).group(1)
+        self.assertAlmostEqual(float(shift_px), found["shift_px"], delta=1e-4)
         self.assertRegex(metrics, r"stixeld_row_corrections_total %d\n" % found["changes"])
         self.assertEqual(i.text().count("rows of the right image are corrected by"), found["changes"])
 
@@ -267,7 +269,7 @@ class Rows(Pairs):
         self.assertEqual(len({f.epoch for f in frames}), 1)
         first = int(re.search(r"corrected by .* from frame (\d+) on", i.text()).group(1))
         self.assertTrue(1 < first <= len(frames))
-        if not SANITIZED:
+        if IDLE:
             self.assertLess(frames[-1].overload, 3)
 
     def test_corrected(self):
@@ -284,9 +286,6 @@ class Rows(Pairs):
         until(lambda: "rows are not corrected: camera.row_correction needs a camera model" in blind.text(), 10, "word")
         self.assertEqual(blind.status()["pictures"]["row_correction"]["shift_px"], None)
         self.assertEqual(blind.stop(), 0)
-        for i in (ready, raw):
-            self.until_error(i, lambda e: e > 1, 10, "rows out of line")
-            self.assertEqual(i.status()["pictures"]["row_correction"], {"shift_px": 0, "rotation_deg": 0, "changes": 0})
         self.check_corrected(ready, 1.3, 0.3)
         self.check_corrected(raw, 500 * math.tan(math.radians(0.15)), 0.3)
         self.until_degraded(far, "further out of line than camera.row_correction may correct (+3.")
@@ -298,7 +297,8 @@ class Rows(Pairs):
         until(lambda: far.status()["pictures"]["row_correction"]["shift_px"] == 0, 5, "nothing corrected yet")
         self.assertEqual(far.stop(), 0)
         for i in (ready, raw):
-            i.until_state("running")
+            # a busy machine may have another reason to be degraded
+            until(lambda: "rows" not in (i.status()["reason"] or ""), 10, "rows that are no reason to be degraded")
             code, text = i.order("stixels.width=8")
             self.assertEqual(code, 200, text)
             self.check_frames(i)

@@ -214,13 +214,18 @@ class Locked(unittest.TestCase):
         self.assertNotIn("strict-transport-security", plain.ask("/")[1])
 
     def test_time_does_not_tell_who_is_there(self):
-        """The hash of one user takes a hundred times as long as that of the other."""
+        """The hash of one user takes a hundred times as long as that of the other. A busy machine only adds time, so
+        that the shortest times of several tries come together unless they differ by a hash."""
         users = self.keys.write("uneven", "quick:%s\nslow:%s\n" % (
             hash_of("a", b"$6$rounds=1000$abc"), hash_of("a", b"$2y$11$abcdefghijklmnopqrstuu")))
         web = Web(self.place, "-i", self.daemon.name, "--password-file", users)
-        took = {name: min(self.asked("/", name + ":wrong", web)[3] for _ in range(3)) for name in (
-            "quick", "slow", "none")}
-        self.assertLess(max(took.values()) - min(took.values()), 0.06 * SLOW, took)
+        took = dict.fromkeys(("quick", "slow", "none"), float("inf"))
+        for _ in range(15):
+            took = {name: min(best, self.asked("/", name + ":wrong", web)[3]) for name, best in took.items()}
+            if max(took.values()) - min(took.values()) < 0.06 * SLOW:
+                break
+        else:
+            self.fail(took)
         web.end()
 
     def test_orders(self):
