@@ -90,7 +90,7 @@ static int live_decide(struct sx_change *c, const struct sx_running *now, const 
 	return r < 0 ? r : 1;
 }
 
-/* ---- build, tune (camera controls), swap: begin with live_begin_..., end when live_end_... returns 1 ---- */
+/* ---- build, camera controls, swap: begin with live_begin_..., end when live_end_... returns 1 ---- */
 
 static void *build_contexts(void *builder)
 {
@@ -142,7 +142,7 @@ static int live_end_build(struct sx_live_builder *b, bool lock_memory, struct sx
 	return 1;
 }
 
-static int live_begin_tune(struct sx_live *l, struct sx_pipeline *p)
+static int live_begin_controls(struct sx_live *l, struct sx_pipeline *p)
 {
 	sx_must_be(l->builder.new_contexts || !l->change.builds);
 	if (!l->change.changes_controls)
@@ -154,7 +154,8 @@ static int live_begin_tune(struct sx_live *l, struct sx_pipeline *p)
 	return 0;
 }
 
-static int live_end_tune(const struct sx_camera_controls *t, struct sx_pipeline *p, struct sx_errors *errors)
+static int live_end_controls(const struct sx_camera_controls *t, struct sx_pipeline *p,
+			     struct sx_errors *errors)
 {
 	/* A source that has ended needs no controls. */
 	const bool ended = atomic_load_explicit(&p->source_ended, memory_order_acquire);
@@ -369,7 +370,7 @@ static int live_advance(struct sx_run *run, struct sx_errors *errors)
 		r = live_end_build(&l->builder, core->settings->realtime.lock_memory, errors);
 		break;
 	case SX_LIVE_CONTROLS:
-		r = live_end_tune(&l->controls, core->pipeline, errors);
+		r = live_end_controls(&l->controls, core->pipeline, errors);
 		break;
 	case SX_LIVE_SWAP:
 		r = live_end_swap(l, core, &run->images);
@@ -378,7 +379,7 @@ static int live_advance(struct sx_run *run, struct sx_errors *errors)
 	if (r > 0 && l->step < SX_LIVE_BUILD)
 		r = live_begin_build(l, &core->engine, errors);
 	if (r > 0 && l->step < SX_LIVE_CONTROLS)
-		r = live_begin_tune(l, core->pipeline);
+		r = live_begin_controls(l, core->pipeline);
 	if (r > 0 && l->step < SX_LIVE_SWAP)
 		r = live_begin_swap(l, core->pipeline);
 	return r;

@@ -59,17 +59,17 @@ void sx_power_tell(struct sx_power_watch *w, enum sx_power_choice configured)
 		       "%d other process%s on the card: watts and joules per frame are those of all together",
 		       look.others, look.others == 1 ? " computes" : "es compute");
 	w->others_logged |= look.others > 0;
-	if (look.changes == w->changes_told)
+	if (look.changes == w->changes_logged)
 		return;
 	if (*look.source)
 		sx_log(DAEMON, INFO, "power by %s: %s, %s", look.source, look.scope, look.device);
-	else if (w->changes_told)
+	else if (w->changes_logged)
 		sx_log(DAEMON, WARNING, "the power sensor is lost: %s", look.reason);
 	else if (configured != SX_POWER_AUTO)
 		sx_log(DAEMON, WARNING, "power is not measured: %s", look.reason);
 	else /* most computers have no readable sensor, which is no fault */
 		sx_log(DAEMON, INFO, "power is not measured: %s", look.reason);
-	w->changes_told = look.changes;
+	w->changes_logged = look.changes;
 }
 
 void sx_pages_read_power(struct sx_report *r, struct sx_sampler *power, int64_t now_ns)

@@ -10,7 +10,7 @@
 
 struct sx_power_watch {
 	struct sx_sampler *sampler; /* NULL: power is not measured, or its thread cannot be started */
-	unsigned changes_told;	    /* number of sensor changes (sx_sampler_look.changes) that were logged */
+	unsigned changes_logged;    /* number of sensor changes (sx_sampler_look.changes) that were logged */
 	bool others_logged;	    /* the log says that other processes use the GPU */
 };
 

@@ -251,16 +251,16 @@ static int incomplete(const struct sx_calibration_raw *raw, bool projected, enum
 			raw->format, raw->offset_px, lacks);
 	for (int i = 0; i < 2 && raw->cameras == 2; i++) {
 		const bool bends = bends_rays(&raw->camera[i]);
-		char told[SX_CALIBRATION_NAME_BYTES + 8];
+		char claim[SX_CALIBRATION_NAME_BYTES + 8];
 
-		snprintf(told, sizeof(told), "%s says", raw->camera[i].d_name);
+		snprintf(claim, sizeof(claim), "%s says", raw->camera[i].d_name);
 		if (bends || is_turned(&raw->camera[i]))
 			return sx_calibration_refuse(why,
 						     "%s: images are raw, as %s, but without %s they "
 						     "cannot be rectified; where they are rectified already, "
 						     "say rectify = no",
 						     raw->format,
-						     bends ? told : "the rectifying rotations say", lacks);
+						     bends ? claim : "the rectifying rotations say", lacks);
 	}
 	return 0;
 }

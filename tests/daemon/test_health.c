@@ -293,7 +293,7 @@ static void test_changes(void **state)
 {
 	struct sx_health h = {.state = STIXEL_STATE_DEGRADED, .reason = "11 of 20 were unreadable"};
 	struct sx_health_logged t = {0};
-	int told = 0;
+	int changes = 0;
 
 	assert_true(sx_health_has_changed(&h, &t, NOW));
 	assert_false(sx_health_has_changed(&h, &t, NOW));
@@ -304,9 +304,9 @@ static void test_changes(void **state)
 	/* the reason alternates for an hour, four times a second */
 	for (int i = 0; i < 4 * 3600; i++) {
 		memcpy(h.reason, i % 2 ? "left is dark " : "right is dark", sizeof("right is dark"));
-		told += sx_health_has_changed(&h, &t, NOW + i * SX_HEALTH_TICK_NS);
+		changes += sx_health_has_changed(&h, &t, NOW + i * SX_HEALTH_TICK_NS);
 	}
-	assert_in_range(told, 58, 63);
+	assert_in_range(changes, 58, 63);
 	h.state = STIXEL_STATE_RUNNING;
 	h.reason[0] = 0;
 	assert_true(sx_health_has_changed(&h, &t, NOW)); /* a new state is always reported at once */

@@ -44,7 +44,7 @@ struct module_frame {
 	bool fails;
 };
 
-static bool told(const char *name, const char *word)
+static bool is_set(const char *name, const char *word)
 {
 	const char *text = getenv(name);
 
@@ -55,11 +55,11 @@ static int module_open(struct sx_device *d, const struct sx_engine_params *p, st
 {
 	struct module *m;
 
-	if (told("FAKE_MODULE_OPEN", "none"))
+	if (is_set("FAKE_MODULE_OPEN", "none"))
 		return sx_why_fail(-ENODEV, why, "no CUDA device");
-	if (told("FAKE_MODULE_OPEN", "memory"))
+	if (is_set("FAKE_MODULE_OPEN", "memory"))
 		return sx_why_fail(-ENOMEM, why, "device 0 (fake): 1 MB of 2 MB are free");
-	if (told("FAKE_MODULE_OPEN", "wrong"))
+	if (is_set("FAKE_MODULE_OPEN", "wrong"))
 		return sx_why_fail(-EINVAL, why, "engine.device = %d: there is one", p->device);
 	d->own = m = calloc(1, sizeof(*m));
 	FAKE_MUST(m && sx_backend_reference.open(&m->inner, p, why) == 0);
@@ -96,10 +96,10 @@ static int module_create(struct sx_context *x, const struct sx_context_config *c
 	struct module_frame *own;
 	int r;
 
-	if (told("FAKE_MODULE_CREATE", "memory"))
+	if (is_set("FAKE_MODULE_CREATE", "memory"))
 		return sx_why_fail(-ENOMEM, why, "a frame of %dx%d needs more memory than the device has",
 				   c->width, c->height);
-	if (told("FAKE_MODULE_CREATE", "cannot"))
+	if (is_set("FAKE_MODULE_CREATE", "cannot"))
 		return sx_why_fail(-ENOTSUP, why, "the cuda engine has no zncc");
 	r = sx_context_check(c, "cuda", SX_CUDA_ABILITIES, why);
 	if (r < 0)
@@ -162,7 +162,7 @@ static int module_peek(const struct sx_context *x, enum sx_tap tap, struct sx_im
 
 static int module_pin(struct sx_device *d, void *memory, size_t bytes)
 {
-	return told("FAKE_MODULE_PIN", "no") ? -EPERM : 0;
+	return is_set("FAKE_MODULE_PIN", "no") ? -EPERM : 0;
 }
 
 static void module_transfers(const struct sx_device *d, struct sx_transfers *t)
@@ -177,7 +177,7 @@ static const char *module_volume(const struct sx_context *x)
 
 static void module_facts(const struct sx_device *d, struct sx_device_facts *f)
 {
-	const char *told_facts = getenv("FAKE_MODULE_FACTS");
+	const char *facts = getenv("FAKE_MODULE_FACTS");
 
 	*f = (struct sx_device_facts){.code = "sm_87",
 				      .clock_hz = 918e6,
@@ -186,8 +186,8 @@ static void module_facts(const struct sx_device *d, struct sx_device_facts *f)
 				      .driver = 12060,
 				      .integrated = true};
 	snprintf(f->name, sizeof(f->name), "%s", module_words());
-	if (told_facts)
-		FAKE_MUST(sscanf(told_facts, "%d %d", &f->sms, &f->capability) == 2);
+	if (facts)
+		FAKE_MUST(sscanf(facts, "%d %d", &f->sms, &f->capability) == 2);
 }
 
 const struct fake_play fake_play = {

@@ -15,7 +15,7 @@
 #define OUTPUT 900 /* an unused descriptor */
 #define FILLED 63  /* lines in a ring that has room for one more */
 
-static int printed, newest, told, written;
+static int printed, newest, counted, written;
 
 /* Checks a printed line: "line N" of a thread, or main's count of lost lines. */
 static void log_take(const char *text, size_t bytes)
@@ -24,7 +24,7 @@ static void log_take(const char *text, size_t bytes)
 	int n;
 
 	if (base) {
-		told += (int)strtol(base + 6, NULL, 10);
+		counted += (int)strtol(base + 6, NULL, 10);
 		return;
 	}
 	model_check(line != NULL && text[bytes - 1] == '\n', "a line is torn");
@@ -77,7 +77,7 @@ static void log_end(void)
 {
 	sx_log_drain();
 	model_check(printed + (int)sx_log_lost() == written, "a line is neither printed nor counted");
-	model_check(told == (int)sx_log_lost(), "lost lines were not told");
+	model_check(counted == (int)sx_log_lost(), "lost lines were not reported");
 }
 
 const struct model_scenario model_log = {"log", log_setup, {log_main, log_thread}, log_end, NULL};

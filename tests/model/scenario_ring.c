@@ -208,7 +208,7 @@ static void close_reader(void)
 		if (e == 1)
 			ring_take(true);
 	} while (e == 1);
-	model_check(e == -EPIPE, "the end was not told");
+	model_check(e == -EPIPE, "the end was not reported");
 }
 
 static void close_end(void)

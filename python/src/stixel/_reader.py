@@ -91,7 +91,7 @@ class Reader:
         self._pid = os.getpid()
         # time when waiting for the next frame began, s, monotonic; None: not waiting
         self._waits_since: Optional[float] = None
-        self._waits_told: Set[str] = set()  # sentences logged since the last frame
+        self._waits_logged: Set[str] = set()  # sentences logged since the last frame
 
     # -- methods of each kind of reader; handle is the result of _enter() --
     def _take(self, handle: Any, newest: bool) -> Optional[Frame]:
@@ -186,14 +186,14 @@ class Reader:
             why = "nothing publishes under this name"
         elif status.state != State.RUNNING:
             why = "no frame comes, its state is %s" % status.state.name.lower()
-        if why and why not in self._waits_told:
-            self._waits_told.add(why)
+        if why and why not in self._waits_logged:
+            self._waits_logged.add(why)
             _logger.warning("%s: %s; waiting", self._what, why)
 
     def _took(self, frame: Optional[Frame]) -> Optional[Frame]:
         if frame is not None:
             self._waits_since = None
-            self._waits_told.clear()
+            self._waits_logged.clear()
         return frame
 
     def _wait(self, handle: Any, deadline: Optional[float]) -> bool:

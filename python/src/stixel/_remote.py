@@ -99,7 +99,7 @@ class Inbox:
         self._died = False
         self._error: Optional[StixelError] = None  # error that stays, however long the reader waits
         self._bad: Optional[int] = None  # errno of a bad frame that was not reported yet
-        self._told = Publisher.ALIVE
+        self._reported = Publisher.ALIVE
         self._state = State.UNKNOWN
         self._version = ""
         self._heard: Optional[float] = None
@@ -143,7 +143,7 @@ class Inbox:
         """Notes that the publisher is present."""
         with self._changed:
             self._heard = time.monotonic()
-            self._present, self._told = True, Publisher.ALIVE
+            self._present, self._reported = True, Publisher.ALIVE
             self._order.begin()
             self._ring()
         self.ask_clock.set()
@@ -160,11 +160,11 @@ class Inbox:
             self._ring()
         self.offsets.reset()
 
-    def told(self, publisher: Publisher, state: State, version: str) -> None:
+    def reported(self, publisher: Publisher, state: State, version: str) -> None:
         """Stores the state that the other side reports."""
         with self._changed:
             self._heard = time.monotonic()
-            self._told, self._state, self._version = publisher, state, version
+            self._reported, self._state, self._version = publisher, state, version
 
     def broke(self, error: StixelError) -> None:
         """Stores the error that stops the transport. Later calls for frames raise it."""
@@ -277,9 +277,9 @@ class Inbox:
             return Publisher.ABSENT
         if not self._present:
             return Publisher.DIED if self._died else Publisher.ENDED
-        if self._told == Publisher.ALIVE and age is not None and age > _SILENCE_S:
+        if self._reported == Publisher.ALIVE and age is not None and age > _SILENCE_S:
             return Publisher.STALLED
-        return self._told
+        return self._reported
 
     def status(self) -> Status:
         """Returns the current state of the publisher, and the counters."""

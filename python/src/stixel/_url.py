@@ -253,7 +253,7 @@ class UrlTransport(Transport):
         found = Publisher.__members__.get(publisher.upper())
         if found is None or found == Publisher.UNKNOWN:
             return None  # the state is not known yet
-        self._inbox.told(found, State.__members__.get(state.upper(), State.UNKNOWN), version[:64])
+        self._inbox.reported(found, State.__members__.get(state.upper(), State.UNKNOWN), version[:64])
         if found in (Publisher.ALIVE, Publisher.STALLED):
             if not self._inbox.present:
                 self._inbox.arrived()

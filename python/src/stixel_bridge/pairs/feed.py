@@ -40,7 +40,7 @@ class Feed(Connected):
         self.damaged = 0  #: messages that could not be parsed
         self.no_info = 0  #: pairs dropped at the start, while the calibrations had not come
         self.matcher = Matcher(int(options["tolerance_ms"] * 1e6))
-        self._told = ""  # the last damage that was logged
+        self._logged = ""  # the last damage that was logged
         self._arrival = options["stamps"] == "arrival"
         self.giver = Giver(self.instance, "%s %s" % (options["kind"], options["left"]), options,
                            lambda text: say("%s: %s" % (self.name, text)),
@@ -146,6 +146,6 @@ class Feed(Connected):
     def _damage(self, topic: str, error: Exception) -> None:
         self.damaged += 1
         text = "%s: %s: a message cannot be parsed: %s" % (self.name, topic, sentence(error))
-        if text != self._told:
-            self._told = text
+        if text != self._logged:
+            self._logged = text
             self._say(text)

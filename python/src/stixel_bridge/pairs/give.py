@@ -57,9 +57,9 @@ class Giver:
         return not self._options["calibration"] or None not in self._infos
 
     def _rectified(self) -> bool:
-        told: str = self._options["rectified"]
-        if told != "auto":
-            return told == "yes"
+        wanted: str = self._options["rectified"]
+        if wanted != "auto":
+            return wanted == "yes"
         return all(any("rect" in word for word in topic.split("/")[-2:]) for topic in (
             self._options["left"], self._options["right"]))
 

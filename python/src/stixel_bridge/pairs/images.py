@@ -87,8 +87,8 @@ def compressed(message: Any) -> Picture:
     """
     if not HAS_PILLOW:
         raise Unusable("compressed images need Pillow, which cannot be imported (Debian package python3-pil)")
-    told = str(message.format)
-    if "compressedDepth" in told:
+    form = str(message.format)
+    if "compressedDepth" in form:
         raise Unusable("compressed depth images cannot be used")
     try:
         with Pillow.open(io.BytesIO(np.asarray(message.data, np.uint8).tobytes()), formats=("JPEG", "PNG")) as image:
@@ -100,15 +100,15 @@ def compressed(message: Any) -> Picture:
     except Unusable:
         raise
     except Exception as e:  # Pillow has errors of many types
-        raise Unusable("a compressed image of format '%s' cannot be decoded: %s" % (told[:60], e)) from None
+        raise Unusable("a compressed image of format '%s' cannot be decoded: %s" % (form[:60], e)) from None
     if wide:
         array = array.astype(np.uint16)
-    return Picture(_pixel_of_format(told, wide), width, height, array)
+    return Picture(_pixel_of_format(form, wide), width, height, array)
 
 
-def _pixel_of_format(told: str, wide: bool) -> str:
+def _pixel_of_format(form: str, wide: bool) -> str:
     """Returns the pixels of a decoded image. First argument: "ENCODING; png compressed [ENCODING]" or "png"."""
-    original, _, how = told.partition(";")
+    original, _, how = form.partition(";")
     found = ENCODINGS.get(original.strip())
     if found is not None and original.startswith("bayer_") and "png" in how and not how.split("compressed")[-1].strip():
         if (found.item == 2) == wide:

@@ -51,11 +51,11 @@ def configuration(options: Mapping[str, Any]) -> str:
 class _Domain:
     """An open domain. Closed when the last participant forgets it."""
 
-    def __init__(self, number: int, told: str) -> None:
+    def __init__(self, number: int, uri: str) -> None:
         from cyclonedds.domain import Domain
-        self.told = told
+        self.uri = uri
         self.sink: Callable[[], Optional[Participant]] = lambda: None  #: returns the sink's participant
-        self._entity = Domain(number, told)
+        self._entity = Domain(number, uri)
 
 
 _lock = threading.Lock()
@@ -69,13 +69,13 @@ class Participant:
         from cyclonedds.core import DDSException, Qos
         from cyclonedds.domain import DomainParticipant
         number, path = options["domain"], options["configuration"]
-        told = "file://" + path if path else configuration(options)
+        uri = "file://" + path if path else configuration(options)
         try:
             with _lock:
                 domain = _open.get(number)
                 if domain is None:
-                    domain = _open[number] = _Domain(number, told)
-            if domain.told != told:
+                    domain = _open[number] = _Domain(number, uri)
+            if domain.uri != uri:
                 raise SinkError("domain %d of DDS is open with another interface, peers, multicast or configuration: "
                                 "a process has one set for a domain" % number)
             if sink and domain.sink() is not None:

@@ -249,7 +249,7 @@ class _Life:
         self.reported = False  #: whether pid and version belong to this epoch
         self.publisher = b""  #: event of the publisher
         self.calibrations: Dict[MessageKind, Optional[bytes]] = {}
-        self.told: Dict[str, Any] = {}  #: last sent values of parameters, by name
+        self.sent: Dict[str, Any] = {}  #: last sent values of parameters, by name
 
 
 class Service:
@@ -443,8 +443,8 @@ class Service:
         with self._listener.lock:
             followed = {name for name in self._listener.followed if name.startswith("/%s/" % instance)}
         now = {p.name: p for p in self._listener.settings.found[instance] if p.name in followed}
-        changed = [p for name, p in now.items() if life.told.get(name) != p.get_value()]
-        life.told = {name: p.get_value() for name, p in now.items()}
+        changed = [p for name, p in now.items() if life.sent.get(name) != p.get_value()]
+        life.sent = {name: p.get_value() for name, p in now.items()}
         if changed:
             server.publish_parameter_values(changed)
 
