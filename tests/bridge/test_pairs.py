@@ -421,6 +421,11 @@ class Live(WithDaemon):
         for name in ("given_total", "images_total", "dropped_total", "returned_total", "connected"):
             self.assertIn("stixel_bridge_pairs_%s{bridge=\"default\",pairs=\"front\"" % name, metrics)
         self.assertEqual(self.ask("/healthz"), "ok\n")
+        os.symlink(self.runtime, os.path.join(d.user, "stixel-bridge"))
+        listed = subprocess.run([os.environ["STIXELCTL"], "list"], capture_output=True, text=True, env=d.client(),
+                                check=True).stdout
+        self.assertRegex(listed, r"(?m)^BRIDGE +PAIRS +KIND +INSTANCE +STATE +GIVEN +DROPPED\n"
+                                 r"default +front +%s +%s +connected +[1-9]\d* +[1-9]" % (found["kind"], d.name))
         self.process.send_signal(signal.SIGTERM)
         self.assertEqual(self.process.wait(20), 0)
         self.log.seek(0)

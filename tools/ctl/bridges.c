@@ -1,11 +1,13 @@
 /*
- * Shows bridges: where their frames go, how fast, and how many were dropped on the way.
+ * Shows bridges: where their frames go, how fast, and how many were dropped on the way. Also where they take
+ * pairs for daemons.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "tools/ctl/bridges.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +92,30 @@ static void put_way(const char *bridge, json_t *sink, json_t *way, int width)
 	       json_number_value(json_object_get(way, "per_second")), dropped(way), latency);
 }
 
+/* Prints an input of pairs. dropped: pairs that the daemon did not get, for any reason. */
+static void put_input(const char *bridge, json_t *input, int width)
+{
+	static const char *const reasons[] = {"why", "daemon_why"};
+	uint64_t lost = 0;
+	const char *reason;
+	json_t *count;
+
+	json_object_foreach(json_object_get(input, "dropped"), reason, count)
+	{
+		lost += (uint64_t)json_integer_value(count);
+	}
+	printf("%-*s  %-*s  %-9s  %-*s  %-10s  %8" JSON_INTEGER_FORMAT "  %8" PRIu64 "\n", width, bridge,
+	       width, sx_answer_text(input, "pairs"), sx_answer_text(input, "kind"), width,
+	       sx_answer_text(input, "instance"), sx_answer_text(input, "state"),
+	       json_integer_value(json_object_get(input, "given")), lost);
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		const char *why = json_string_value(json_object_get(input, reasons[i]));
+
+		if (why && *why)
+			printf("%-*s  %s\n", width, "", why);
+	}
+}
+
 static void put_bridge(json_t *bridge, int width)
 {
 	const char *name = sx_answer_text(bridge, "bridge"), *why = sx_answer_text(bridge, "why");
@@ -132,6 +158,11 @@ static int name_width(const json_t *bridges)
 			json_array_foreach(json_object_get(sink, "instances"), n, way)
 				widen(&width, way, "instance");
 		}
+		json_array_foreach(json_object_get(bridge, "pairs"), k, sink)
+		{
+			widen(&width, sink, "pairs");
+			widen(&width, sink, "instance");
+		}
 	}
 	return width;
 }
@@ -139,12 +170,26 @@ static int name_width(const json_t *bridges)
 void ctl_bridges_table(const json_t *bridges)
 {
 	const int width = name_width(bridges);
-	size_t i;
-	json_t *bridge;
+	size_t ways = 0, inputs = 0, i, k;
+	json_t *bridge, *input;
 
-	if (!json_array_size(bridges))
-		return;
-	printf("\n%-*s  %-*s  %-9s  %-*s  %-10s  %6s  %8s  %8s\n", width, "BRIDGE", width, "SINK", "KIND",
-	       width, "INSTANCE", "STATE", "SENT/S", "DROPPED", "P99 MS");
+	json_array_foreach(bridges, i, bridge)
+	{
+		const json_t *sinks = json_object_get(bridge, "sinks");
+
+		ways += sinks ? json_array_size(sinks) : 1; /* a line says why there are none */
+		inputs += json_array_size(json_object_get(bridge, "pairs"));
+	}
+	if (ways)
+		printf("\n%-*s  %-*s  %-9s  %-*s  %-10s  %6s  %8s  %8s\n", width, "BRIDGE", width, "SINK",
+		       "KIND", width, "INSTANCE", "STATE", "SENT/S", "DROPPED", "P99 MS");
 	json_array_foreach(bridges, i, bridge) put_bridge(bridge, width);
+	if (inputs)
+		printf("\n%-*s  %-*s  %-9s  %-*s  %-10s  %8s  %8s\n", width, "BRIDGE", width, "PAIRS", "KIND",
+		       width, "INSTANCE", "STATE", "GIVEN", "DROPPED");
+	json_array_foreach(bridges, i, bridge)
+	{
+		json_array_foreach(json_object_get(bridge, "pairs"), k, input)
+			put_input(sx_answer_text(bridge, "bridge"), input, width);
+	}
 }

@@ -14,7 +14,10 @@
  * of memory.
  */
 json_t *ctl_bridges(void);
-/* Prints one line for each instance at each sink. Prints nothing for an empty array. */
+/*
+ * Prints one line for each instance at each sink, and for each input of pairs. Prints nothing for an empty
+ * array.
+ */
 void ctl_bridges_table(const json_t *bridges);
 
 #endif

@@ -91,6 +91,17 @@ class Configuration(Doctor):
                 continue
             self.only(self.doctor("-c", path, want=0 if level == "warning" else 1), check, level, *words)
 
+    def test_a_data_set_is_named(self):
+        for side, name in enumerate(("image_0", "image_1")):
+            for n in range(2):
+                self.put("/kitti/%s/%06d.pgm" % (name, n), "P5\n160 96\n255\n" + "".join(
+                    chr(32 + (x * 7 + n + side) % 90) for x in range(160)) * 96)
+        folder = os.path.dirname(self.put("/kitti/times.txt", "0.000000e+00\n1.036224e-01\n"))
+        self.put("/kitti/calib.txt", "P0: 150 0 80 0 0 150 48 0 0 0 1 0\nP1: 150 0 80 -30 0 150 48 0 0 0 1 0\n")
+        path = self.put("/etc/a.conf", "[source]\nkind=files\npath=%s\n" % folder)
+        self.assertIn("pairs of 160x96 in %s; KITTI: 2 pairs at 9.65 pairs/s" % folder,
+                      str(self.doctor("-c", path, want=0)))
+
 
 class Cameras(Doctor):
     def cameras(self, left, right, more=""):

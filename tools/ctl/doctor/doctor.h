@@ -95,11 +95,14 @@ void doctor_ask(struct doctor *d);
  */
 void doctor_choose_file(struct doctor *d);
 
-/*
- * Reads the size of image files from their first pair, as a daemon does at its start. False: why has the
- * reason.
- */
-bool doctor_files_size(const struct sx_source_params *p, int *width, int *height, struct sx_why *why);
+/* Image files: the size of their first pair, px, and a sentence about their data set, or "". */
+struct doctor_files {
+	int width, height;
+	char note[256];
+};
+
+/* Opens image files and reads their first pair, as a daemon does at its start. False: why has the reason. */
+bool doctor_files_look(const struct sx_source_params *p, struct doctor_files *ret, struct sx_why *why);
 
 /* Checks, in the order in which they run. */
 void doctor_configuration(struct doctor *d);

@@ -247,14 +247,15 @@ static void say_modes(struct doctor *d, const struct camera *left, const struct 
 			   "%s and %s offer %s, but not in the same format", left->path, right->path, shape);
 }
 
-bool doctor_files_size(const struct sx_source_params *p, int *width, int *height, struct sx_why *why)
+bool doctor_files_look(const struct sx_source_params *p, struct doctor_files *ret, struct sx_why *why)
 {
 	struct sx_source *source;
 
 	if (sx_source_open(&source, p, 1, why) < 0)
 		return false;
-	*width = sx_source_info(source)->width;
-	*height = sx_source_info(source)->height;
+	ret->width = sx_source_info(source)->width;
+	ret->height = sx_source_info(source)->height;
+	snprintf(ret->note, sizeof(ret->note), "%s", sx_source_info(source)->note);
 	sx_source_close(source);
 	return true;
 }
@@ -262,12 +263,13 @@ bool doctor_files_size(const struct sx_source_params *p, int *width, int *height
 static void look_at_files(struct doctor *d)
 {
 	const struct sx_source_params *p = &d->settings.source;
+	struct doctor_files files;
 	struct sx_why why;
-	int width, height;
 
-	if (doctor_files_size(p, &width, &height, &why))
-		doctor_say(d, DOCTOR_OK, "images", NULL, "pairs of %dx%d in %s", width, height,
-			   p->path && *p->path ? p->path : p->left);
+	if (doctor_files_look(p, &files, &why))
+		doctor_say(d, DOCTOR_OK, "images", NULL, "pairs of %dx%d in %s%s%s", files.width,
+			   files.height, p->path && *p->path ? p->path : p->left, *files.note ? "; " : "",
+			   files.note);
 	else
 		doctor_say(d, DOCTOR_PROBLEM, "images", "see [source] in stixeld.conf(5)", "%s", why.text);
 }

@@ -93,13 +93,13 @@ static void say_sound(struct doctor *d)
 	const struct sx_settings *s = &d->settings;
 	struct sx_source_info info = {0};
 	char name[DOCTOR_PATH_BYTES + 64];
+	struct doctor_files files;
 	struct sx_why why;
 	int width = s->source.width, height = s->source.height;
 
-	if (s->source.kind == SX_SOURCE_FILES &&
-	    doctor_files_size(&s->source, &info.width, &info.height, &why)) {
-		width = info.width;
-		height = info.height;
+	if (s->source.kind == SX_SOURCE_FILES && doctor_files_look(&s->source, &files, &why)) {
+		width = info.width = files.width;
+		height = info.height = files.height;
 	}
 	if (width && sx_settings_check_size(s, width, height, &why) < 0) {
 		doctor_say(d, DOCTOR_PROBLEM, CHECK, NULL, "%s: %s", name_of(d, name, sizeof(name)),
