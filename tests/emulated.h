@@ -17,8 +17,6 @@
  * similar cases there.
  */
 #define IS_EMULATED (getenv("SX_EMULATED") != NULL)
-/* Number of cases to run out of n cases that a generator draws: a quarter in an emulator, otherwise all. */
-#define ENOUGH_OF(n) (IS_EMULATED ? ((n) + 3) / 4 : (n))
 /*
  * True if a GPU has judged exactly the kernels that this program runs on the emulator of a GPU. tools/test
  * sets SX_JUDGED. One case in four then shows that the test and the emulator work; the others would repeat
@@ -31,6 +29,8 @@
 #else
 #define IS_SLOW IS_EMULATED
 #endif
+/* Number of cases to run out of n cases that a generator draws: a quarter of them where tests are slow. */
+#define ENOUGH_OF(n) (IS_SLOW ? ((n) + 3) / 4 : (n))
 /*
  * Reason to leave out scene tests: stored hashes (tests/capture/scene) already show that the pictures and
  * their truth are the same.

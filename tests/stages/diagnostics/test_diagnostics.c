@@ -358,7 +358,7 @@ static void shifts_are_found(void **state)
 	struct diagnostics_case c;
 
 	diagnostics_case_init(&c, W, H, 3);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i += IS_EMULATED ? 5 : 1) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i += IS_SLOW ? 5 : 1) {
 		measure(&c, texture, rows[i], 0, e);
 		for (int part = 0; part < SX_ROW_ERROR_PARTS; part++)
 			assert_near(&e[part], rows[i]);
