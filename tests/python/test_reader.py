@@ -233,6 +233,7 @@ class Frames(support.TestCase):
         for n in range(3):
             self.assertEqual({type(r.next(LONG)) for r in readers}, {stixel.Frame})
 
+    @unittest.skipIf(os.environ.get("SX_EMULATED"), "not with an emulator: leaks are the same on every machine")
     def test_memory_stays(self):
         def resident():
             with open("/proc/self/statm", encoding="ascii") as f:
