@@ -23,13 +23,18 @@
  * what the GPU has shown.
  */
 #define IS_JUDGED (getenv("SX_JUDGED") != NULL)
-/* True in an emulator and with AddressSanitizer or ThreadSanitizer. */
+/*
+ * True if this build shows only that another compiler translates the code correctly (tests/toolchains/cell
+ * sets SX_FEWER). A part of many similar cases shows that.
+ */
+#define IS_FEWER (getenv("SX_FEWER") != NULL)
+/* True in an emulator, with AddressSanitizer or ThreadSanitizer, and for another compiler. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_SLOW true
 #else
-#define IS_SLOW IS_EMULATED
+#define IS_SLOW (IS_EMULATED || IS_FEWER)
 #endif
-/* Number of cases to run out of n cases that a generator draws: a quarter of them where tests are slow. */
+/* Number of cases to run out of n cases that a generator draws: a quarter of them if IS_SLOW. */
 #define ENOUGH_OF(n) (IS_SLOW ? ((n) + 3) / 4 : (n))
 /*
  * Reason to leave out scene tests: stored hashes (tests/capture/scene) already show that the pictures and

@@ -102,8 +102,9 @@ static bool same_outputs(const struct engine_case *t, const struct sx_backend *o
 /*
  * Returns true if a combination is left out. Threads work in the same way with all vectors and sizes.
  * ThreadSanitizer, which is ten times slower, gets one case in four, each with one vector width in turn.
- * AddressSanitizer gets every case, also with one width in turn. An emulator gets one case in four, without
- * vectors, because that code is the same C on each machine. turn: number of the case.
+ * AddressSanitizer gets every case, also with one width in turn, and so does another compiler. An emulator
+ * gets one case in four without vectors, because that code is the same C on each machine. turn: number of the
+ * case.
  */
 static bool is_left_out(int turn, int simd)
 {
@@ -112,6 +113,8 @@ static bool is_left_out(int turn, int simd)
 #elif defined(__SANITIZE_ADDRESS__)
 	return simd != turn % simd_count;
 #else
+	if (IS_FEWER)
+		return simd != turn % simd_count;
 	return IS_EMULATED && turn % 4 && simd == 0 && simd_count > 1;
 #endif
 }
@@ -127,9 +130,9 @@ static bool is_too_large(const struct engine_case *t)
 
 /*
  * Opens the engine for comparison: the reference. With ThreadSanitizer, which checks threads, it is this
- * engine with one thread, because other builds compare that with the reference. With AddressSanitizer and in
- * an emulator the reference takes four times as long as this engine. There it judges one case in three, and
- * this engine without vectors and with one thread judges the others.
+ * engine with one thread, because other builds compare that with the reference. If IS_SLOW, the reference
+ * takes four times as long as this engine. It then judges one case in three, and this engine without vectors
+ * and with one thread judges the others.
  */
 static void open_judge(struct run *r, int turn)
 {
