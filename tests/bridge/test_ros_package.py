@@ -29,6 +29,19 @@ ROS = os.path.join(support.SOURCE, "ros")
 NODE = os.path.join(ROS, "stixel_ros")
 OPTIONS = {option.name: option.default for option in topics.OPTIONS}
 Profile = collections.namedtuple("Profile", "history depth reliability durability")
+# Parameters that nav2's sources declare (github.com/ros-navigation/navigation2 of August 2026): costmap_2d_ros.cpp,
+# obstacle_layer.cpp, inflation_layer.cpp; collision_monitor_node.cpp, polygon.cpp, source.cpp. nav2 ignores others
+# without a word.
+COSTMAP = "global_frame plugins robot_base_frame rolling_window track_unknown_space"
+OBSTACLE_LAYER = "enabled max_obstacle_height min_obstacle_height observation_sources plugin"
+OBSTACLE_SOURCE = ("clearing data_type expected_update_rate inf_is_valid marking max_obstacle_height "
+                   "min_obstacle_height obstacle_max_range obstacle_min_range raytrace_max_range raytrace_min_range "
+                   "topic")
+INFLATION_LAYER = "cost_scaling_factor enabled inflation_radius plugin"
+MONITOR = ("base_frame_id base_shift_correction cmd_vel_in_topic cmd_vel_out_topic observation_sources odom_frame_id "
+           "polygons source_timeout state_topic stop_pub_timeout transform_tolerance")
+POLYGON = "action_type enabled min_points points polygon_pub_topic slowdown_ratio type visualize"
+MONITOR_SOURCE = "enabled topic type"
 
 
 class Publisher:
@@ -238,6 +251,29 @@ class Packages(unittest.TestCase):
         needs = {d.text for d in self.manifest("stixel_ros").findall("exec_depend")}
         self.assertLessEqual({topic.type.split("/")[0] for topic in topics.topics(OPTIONS)}, needs)
 
+    @unittest.skipIf(support.missing("catkin_pkg"), support.missing("catkin_pkg"))
+    def test_manifests_as_the_build_tools_read_them(self):
+        """colcon and rosdep read manifests with catkin_pkg, which refuses what the schema does not allow."""
+        from catkin_pkg.package import parse_package
+        for name in ("stixel_msgs", "stixel_ros"):
+            warnings = []
+            package = parse_package(os.path.join(ROS, name, "package.xml"), warnings=warnings)
+            package.validate(warnings=warnings)
+            self.assertEqual((package.name, package.package_format, warnings), (name, 3, []))
+            kind = {"stixel_msgs": "ament_cmake", "stixel_ros": "ament_python"}[name]
+            self.assertEqual(package.get_build_type(), kind)
+
+    @unittest.skipIf(support.missing("rosidl_adapter"), support.missing("rosidl_adapter"))
+    def test_messages_as_ros_reads_them(self):
+        """rosidl's own parser accepts the definitions, and finds the fields that the bridge sends."""
+        from rosidl_adapter.parser import parse_message_file
+        for kind in ("Road", "StixelFrame"):
+            path = os.path.join(ROS, "stixel_msgs", "msg", kind + ".msg")
+            message = parse_message_file("stixel_msgs", path)
+            self.assertEqual([field.name for field in message.fields],
+                             [name for name, _ in store.definition("stixel_msgs/msg/" + kind)])
+            self.assertGreaterEqual(len(message.constants), 4)
+
     def test_all_messages_are_generated(self):
         listed = re.findall(r'"(msg/\w+\.msg)"', read("stixel_msgs", "CMakeLists.txt"))
         there = ["msg/" + os.path.basename(p) for p in glob.glob(os.path.join(ROS, "stixel_msgs", "msg", "*"))]
@@ -276,6 +312,22 @@ class Packages(unittest.TestCase):
         self.assertEqual((node["package"], node["executable"], node["name"]), ("stixel_ros", "stixel_node", "stixel"))
         default = launch["launch.actions"].DeclareLaunchArgument.call_args[1]["default_value"]
         self.assertTrue(os.path.exists(default))
+
+    def test_examples_use_parameters_that_nav2_has(self):
+        def check(found, names):
+            self.assertEqual({key for key, value in found.items() if not isinstance(value, dict)} - set(names.split()),
+                             set())
+        costmap = example("nav2_costmap.yaml")["local_costmap"]["local_costmap"]["ros__parameters"]
+        layer = costmap["obstacle_layer"]
+        for found, names in ((costmap, COSTMAP), (layer, OBSTACLE_LAYER), (layer["scan"], OBSTACLE_SOURCE),
+                             (costmap["inflation_layer"], INFLATION_LAYER)):
+            check(found, names)
+        self.assertEqual(set(costmap["plugins"]), {k for k, v in costmap.items() if isinstance(v, dict)})
+        monitor = example("nav2_collision_monitor.yaml")["collision_monitor"]["ros__parameters"]
+        check(monitor, MONITOR)
+        for name in monitor["polygons"]:
+            check(monitor[name], POLYGON)
+        check(monitor["scan"], MONITOR_SOURCE)
 
     def test_examples_name_topics_that_are_there(self):
         instance = node_of()._sources[0].instance
