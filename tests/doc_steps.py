@@ -1,20 +1,30 @@
 # The numbered steps of a documentation page, with the content of their blocks: commands and lines of a configuration.
+# A comment <!-- not in the guest: REASON --> before a block marks commands that cannot run in the virtual machine.
 # SPDX-License-Identifier: Apache-2.0
 import re
 import textwrap
 
-COMMAND = re.compile(r"(sudo|stixeld|stixelctl|stixel-\w+) ")
+COMMAND = re.compile(r"(sudo|ls|systemctl|v4l2-ctl|stixeld|stixelctl|stixel-\w+) ")
+MARK = re.compile(r" *<!-- not in the guest: .+ -->$")
+
+
+class Block(str):
+    """The text of a block. marked: its commands cannot run in the virtual machine."""
+
+    marked = False
 
 
 def blocks(path):
-    """Returns {number of the step: texts of its blocks in order}. A block is indented by seven columns or more. As in
+    """Returns {number of the step: its Blocks in order}. A block is indented by seven columns or more. As in
     Markdown an empty line does not end a block. A block that mixes commands with other lines is an error, because a
     copy of the block would contain both."""
-    steps, at, block = {}, None, []
+    steps, at, block, marked = {}, None, [], False
 
     def end_block():
+        nonlocal marked
         if block:
-            steps[at].append(textwrap.dedent("".join(block)).strip("\n"))
+            steps[at].append(Block(textwrap.dedent("".join(block)).strip("\n")))
+            steps[at][-1].marked, marked = marked, False
             block.clear()
 
     with open(path, encoding="utf-8") as f:
@@ -24,6 +34,7 @@ def blocks(path):
                 block.append(line)
                 continue
             end_block()
+            marked = marked or bool(MARK.match(line.rstrip()))
             if number:
                 at = int(number.group(1))
                 steps[at] = []
@@ -40,6 +51,6 @@ def commands(texts):
     return [line.partition(" #")[0].rstrip() for t in texts for line in t.split("\n") if COMMAND.match(line)]
 
 
-def configuration(texts):
+def configurations(texts):
     """Returns the texts that contain no commands."""
-    return "\n".join(t for t in texts if not COMMAND.match(t)) + "\n"
+    return [t + "\n" for t in texts if not COMMAND.match(t)]

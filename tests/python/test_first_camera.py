@@ -99,7 +99,7 @@ class FirstCamera(support.TestCase):
         with open(self.bin + "/stixel-calibrate", "w", encoding="utf-8") as f:
             f.write("#!/bin/sh\nexec %s %s \"$@\"\n" % (sys.executable, CALIBRATE))
         os.chmod(self.bin + "/stixel-calibrate", 0o755)
-        calibrate = doc_steps.commands(self.steps[4])[1]
+        calibrate = doc_steps.commands(self.steps[5])[1]
         self.cameras = PlayedCameras(self.top, float(re.search(r"--square ([\d.]+)", calibrate).group(1)))
         self.front = None
 
@@ -144,24 +144,29 @@ class FirstCamera(support.TestCase):
         self.front = support.Daemon("front")
         self.addCleanup(self.front.close)
         self.draw()
-        camera = doc_steps.configuration(self.steps[2]).partition("\n\n")[2]
+        two_cameras, side_by_side = doc_steps.configurations(self.steps[2])
+        camera = two_cameras.partition("\n\n")[2]
         self.assertRegex(camera, r"^\[camera\]\nfx = 0\n")
+        with open(self.top + "/one.conf", "w", encoding="utf-8") as f:
+            f.write(side_by_side + camera)
+        self.assertEqual(self.front.run_once("-c", self.top + "/one.conf", "--check-config"), (0, "", ""))
 
         # 2, 3: see what the cameras offer, and look at the picture
         self.configure("street", camera)
-        self.assertIn("front.conf", self.shell(*doc_steps.commands(self.steps[2])))
-        begin, status, doctor = doc_steps.commands(self.steps[3])
+        self.assertIn("front.conf", self.shell(doc_steps.commands(self.steps[2])[-1]))
+        begin, status, doctor, snapshot = doc_steps.commands(self.steps[3])
         self.start(begin)
         raw = self.pictures()
         self.assertLess(raw["density"], 0.5)
         self.assertRegex(self.shell(status), "row error")
         self.assertRegex(self.shell(doctor), "warning +pictures +.*rows")
+        self.shell(snapshot)
         self.front.stop()
 
-        # 4: the board; the program ends on its own
+        # 5: the board; the program ends on its own (played cameras have no exposure, the subject of 4)
         self.configure("board", camera)
         self.start(begin)
-        for command in doc_steps.commands(self.steps[4]):
+        for command in doc_steps.commands(self.steps[5]):
             said = self.shell(command)
         self.assertRegex(said, "(?m)front.yaml is written.$")
         with stixel.open(self.front.name) as reader:  # already in use
@@ -170,8 +175,8 @@ class FirstCamera(support.TestCase):
             self.assertTrue(frames[1].flags & stixel.FrameFlag.RECTIFIED)
         self.assertTrue({"board.svg", "calibrate.html", "front.yaml"} <= set(os.listdir(self.top)))
 
-        # 5, 6: saved, so that the next start rectifies too
-        for command in doc_steps.commands(self.steps[5]):
+        # 6, 7: saved, so that the next start rectifies too
+        for command in doc_steps.commands(self.steps[6]):
             said = self.shell(re.sub("height_m=.*", "height_m=%.3f" % (HEIGHT_M * self.cameras.scale), command))
         self.assertRegex(said, "^3 keys in .*/front.conf.d/90-live.conf\n$")
         self.front.stop()
@@ -187,12 +192,12 @@ class FirstCamera(support.TestCase):
             heights = [until(lambda: (lambda r: r.height_m if r.origin == stixel.RoadOrigin.MEASURED else None)(
                 reader.next(10).road), 30, "a road") for _ in range(STREET_FRAMES)]
         self.assertAlmostEqual(np.median(heights) / (HEIGHT_M * self.cameras.scale), 1, delta=0.05)
-        said = "".join(map(self.shell, doc_steps.commands(self.steps[6])))
+        said = "".join(map(self.shell, doc_steps.commands(self.steps[7])))
         self.assertRegex(said, "ok +pictures")
         self.assertTrue(os.path.exists(self.top + "/now.png"))
 
-        # 7: tuned and saved
-        for command in doc_steps.commands(self.steps[7]):
+        # 8: tuned and saved
+        for command in doc_steps.commands(self.steps[8]):
             said = self.shell(command)
         self.assertIn("front.conf.d", said)
         self.front.stop()
@@ -200,10 +205,10 @@ class FirstCamera(support.TestCase):
         self.assertRegex(self.shell("stixelctl -i front get stixels.width"), "= 8 ")
         self.assertEqual(self.front.stop(), 0)
 
-        # 8: as a service, with its files in another folder
+        # 9: as a service, with its files in another folder
         etc = self.top + "/etc"
         os.mkdir(etc)
-        *moves, check, enable = doc_steps.commands(self.steps[8])
+        *moves, check, enable, _ = doc_steps.commands(self.steps[9][:1])
         for command in moves:
             self.shell(command.replace("sudo ", "").replace("/etc/stixeld", etc))
         with open(etc + "/front.conf.d/90-live.conf", encoding="utf-8") as f:
