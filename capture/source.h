@@ -38,7 +38,7 @@ struct sx_source_params {
 	enum sx_layout layout;
 	const char *path;	  /* files: folder, or pattern with a {left|right} part (file_list.h) */
 	const char *left, *right; /* v4l2: devices; files: glob patterns of each side instead of path */
-	int width, height;	  /* px; 0: size of the source (synthetic: 1242x375) */
+	int width, height;	  /* px; 0: size of the source (synthetic: sx_scene_usual_size()) */
 	double fps;		  /* pairs per second; 0: as fast as the caller takes them */
 	bool recorded; /* files: pairs come at the intervals of their time stamps, if they have any */
 	bool loop;

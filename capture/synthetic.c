@@ -1,5 +1,5 @@
 /*
- * Source "synthetic": renders frames of a generated street (scene.h) in the capture thread on request.
+ * Source "synthetic": renders frames of a generated street or room (scene.h) in the capture thread on request.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,23 +26,21 @@ struct synthetic {
 static int synthetic_open(struct sx_source *s, const struct sx_source_params *p, int slots,
 			  struct sx_why *why)
 {
-	const int width = p->width ? p->width : SX_SCENE_WIDTH,
-		  height = p->height ? p->height : SX_SCENE_HEIGHT;
-	struct sx_scene_params scene = {
-		.name = p->scene,
-		.seed = p->seed,
-		.width = p->rectified_width ? p->rectified_width : width,
-		.height = p->rectified_height ? p->rectified_height : height,
-		.lenses = p->lenses,
-		.raw_width = width,
-		.raw_height = height,
-	};
+	int width, height;
+	struct sx_scene_params scene = {.name = p->scene, .seed = p->seed, .lenses = p->lenses};
 	struct synthetic *own = calloc(1, sizeof(*own));
 	int r;
 
 	if (!own)
 		return sx_why_fail(-ENOMEM, why, "no memory for the source");
 	s->own = own;
+	sx_scene_usual_size(p->scene, &width, &height);
+	width = p->width ? p->width : width;
+	height = p->height ? p->height : height;
+	scene.width = p->rectified_width ? p->rectified_width : width;
+	scene.height = p->rectified_height ? p->rectified_height : height;
+	scene.raw_width = width;
+	scene.raw_height = height;
 	r = sx_source_check_size("size of the synthetic source", width, height, why);
 	if (r < 0)
 		return r;
@@ -60,7 +58,7 @@ static int synthetic_open(struct sx_source *s, const struct sx_source_params *p,
 		r = sx_slots_pace(&own->slots, p->fps, why);
 	if (r < 0)
 		return r;
-	sx_scene_camera(scene.width, scene.height, &own->camera);
+	sx_scene_camera(&scene, &own->camera);
 	s->info = (struct sx_source_info){
 		.width = width,
 		.height = height,

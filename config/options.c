@@ -236,10 +236,10 @@ const struct sx_option sx_options[] = {
 	    "for each part of a pair"),
 	BOOL("source", "loop", source.loop, "no", RESTART, "files: start again after the last pair"),
 	UNSIGNED("source", "seed", source.seed, "1", 0, 4294967295.0, NULL, RESTART,
-		 "synthetic: number that selects the street; the same seed gives the same "
-		 "images"),
+		 "synthetic: number that selects the street or the rooms; the same seed gives the "
+		 "same images"),
 	TEXT("source", "scene", source.scene, "street", RESTART,
-	     "synthetic: street, open (no houses), climb, fall, ramp, verge or cargo; the "
+	     "synthetic: street, open (no houses), climb, fall, ramp, verge, cargo or room; the "
 	     "scene sets [camera]"),
 	TEXT("source", "lenses", source.lenses, "ideal", RESTART,
 	     "synthetic: ideal, or raw images that the engine rectifies: plain (barrel "

@@ -223,7 +223,7 @@ static void fit_camera(struct engine_case *t, struct look *l)
 	if (check_below(&l->rng, 2))
 		return;
 	if (l->picture == PICTURE_STREET)
-		sx_scene_camera(t->width, t->height, c);
+		sx_scene_camera(&(struct sx_scene_params){.width = t->width, .height = t->height}, c);
 	else
 		*c = (struct sx_camera){.fx = 721.5,
 					.fy = 721.5,

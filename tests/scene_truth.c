@@ -10,8 +10,8 @@
 
 #include "capture/scene/scene_world.h"
 
-/* Cityscapes classes that occur on a street. */
-enum { ROAD, SIDEWALK, BUILDING, POLE = 5, SIGN = 7, VEGETATION, TERRAIN, SKY, PERSON, CAR = 13 };
+/* Cityscapes classes that occur on a street. Furniture has none: boxes are walls here, and wood is a pole. */
+enum { ROAD, SIDEWALK, BUILDING, WALL, POLE = 5, SIGN = 7, VEGETATION, TERRAIN, SKY, PERSON, CAR = 13 };
 
 static uint8_t label_of(enum sx_material m)
 {
@@ -43,7 +43,25 @@ static uint8_t label_of(enum sx_material m)
 	case SX_MATERIAL_HILLS:
 		return VEGETATION;
 	case SX_MATERIAL_CLOTH:
+	case SX_MATERIAL_FABRIC:
 		return PERSON;
+	case SX_MATERIAL_PLANKS:
+	case SX_MATERIAL_CARPET:
+	case SX_MATERIAL_LINO:
+	case SX_MATERIAL_TILES:
+		return ROAD;
+	case SX_MATERIAL_PAINT:
+	case SX_MATERIAL_WALLPAPER:
+	case SX_MATERIAL_PLASTER:
+	case SX_MATERIAL_BRICK:
+	case SX_MATERIAL_PICTURE:
+	case SX_MATERIAL_LAMP:
+		return BUILDING;
+	case SX_MATERIAL_PANEL:
+	case SX_MATERIAL_CARD:
+		return WALL;
+	case SX_MATERIAL_TIMBER:
+		return POLE;
 	}
 	return SKY;
 }
@@ -107,22 +125,14 @@ static bool is_visible(const struct sx_scene *s, int x, int y, double d)
 	return true;
 }
 
-/* Returns true if a fence stands in front of (x, y), whose disparity is d. */
+/* Returns true if a fence or a pane of glass stands in front of (x, y), whose disparity is d. */
 static bool is_through(const struct sx_scene *s, int x, int y, double d)
 {
-	const struct sx_view *v = &s->view[0];
-
 	for (int i = 0; i < s->count; i++) {
-		const struct sx_facet *f = &s->facets[i];
-		const struct sx_projection *p = &v->projection[i];
-		double nearer, a, b;
+		const uint8_t shape = s->facets[i].shape;
 
-		if (f->shape != SX_SHAPE_BARS)
-			continue;
-		nearer = sx_affine(p->d, x, y);
-		a = sx_affine(p->s, x, y);
-		b = sx_affine(p->t, x, y);
-		if (nearer > d && a >= 0 && a <= f->s1 * nearer && b >= 0 && b <= f->t1 * nearer)
+		if ((shape == SX_SHAPE_BARS || shape == SX_SHAPE_PANE) &&
+		    sx_view_is_before(&s->view[0], s, i, x, y, d))
 			return true;
 	}
 	return false;
@@ -133,7 +143,7 @@ void sx_scene_truth(struct sx_scene *s, uint32_t frame, struct sx_scene_truth *t
 	const struct sx_camera *c = &s->camera;
 	const struct sx_view *left = &s->view[0];
 
-	sx_street_build(s, frame);
+	sx_scene_build(s, frame);
 	sx_view_draw_ground(&s->view[0], s, 0);
 	for (int y = 0; y < t->height; y++)
 		for (int x = 0; x < t->width; x++) {
@@ -162,7 +172,7 @@ void sx_scene_truth(struct sx_scene *s, uint32_t frame, struct sx_scene_truth *t
 			t->label[at] = f ? label_of((enum sx_material)f->material) : SKY;
 			t->object[at] = f ? f->object : 0;
 			t->visible[at] = is_visible(s, x, y, d);
-			t->through[at] = s->street.verge.on && is_through(s, x, y, d);
+			t->through[at] = (s->street.verge.on || s->room.pane_count) && is_through(s, x, y, d);
 		}
 }
 

@@ -1,5 +1,5 @@
 /*
- * The synthetic street: scene object, camera, images.
+ * The synthetic scenes: scene object, camera, images.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +18,7 @@
 static const struct {
 	const char *name;
 	enum sx_relief relief;
-	bool open, verge, cargo;
+	bool open, verge, cargo, room;
 } names[] = {
 	{.name = "street"},
 	{.name = "open", .open = true},
@@ -27,6 +27,7 @@ static const struct {
 	{.name = "ramp", .relief = SX_RELIEF_RAMP},
 	{.name = "verge", .verge = true},
 	{.name = "cargo", .open = true, .cargo = true},
+	{.name = "room", .room = true},
 };
 
 static int find_name(const char *name)
@@ -37,6 +38,46 @@ static int find_name(const char *name)
 		if (!strcmp(name, names[i].name))
 			return i;
 	return -1;
+}
+
+void sx_scene_usual_size(const char *name, int *width, int *height)
+{
+	const int i = find_name(name);
+	const bool room = i >= 0 && names[i].room;
+
+	*width = room ? SX_ROOM_WIDTH : SX_SCENE_WIDTH;
+	*height = room ? SX_ROOM_HEIGHT : SX_SCENE_HEIGHT;
+}
+
+/* Returns KITTI's camera at 1242x375 (the defaults of the configuration), scaled to the size. */
+static struct sx_camera street_camera(int width, int height)
+{
+	return (struct sx_camera){
+		.fx = 721.5 / SX_SCENE_WIDTH * width,
+		.fy = 721.5 / SX_SCENE_WIDTH * width,
+		.cx = (609.5 + 0.5) / SX_SCENE_WIDTH * width - 0.5,
+		.cy = (172.9 + 0.5) / SX_SCENE_HEIGHT * height - 0.5,
+		.baseline_m = 0.54,
+		.height_m = 1.65,
+		.pitch_deg = 0,
+	};
+}
+
+void sx_scene_camera(const struct sx_scene_params *p, struct sx_camera *ret)
+{
+	const int i = find_name(p->name);
+
+	*ret = i >= 0 && names[i].room ? sx_room_camera(p) : street_camera(p->width, p->height);
+}
+
+static void init_street(struct sx_scene *s, int name)
+{
+	sx_must_index(name, sizeof(names) / sizeof(names[0]));
+	sx_street_init(s, s->params.seed, names[name].open);
+	s->street.relief = names[name].relief;
+	s->street.cargo = names[name].cargo;
+	if (names[name].verge)
+		sx_verge_init(s);
 }
 
 static int init_view(struct sx_view *v, int width, int height)
@@ -112,7 +153,8 @@ int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, stru
 	if (name < 0)
 		return sx_why_fail(
 			-EINVAL, why,
-			"unknown scene '%s', allowed street, open, climb, fall, ramp, verge, cargo", p->name);
+			"unknown scene '%s', allowed street, open, climb, fall, ramp, verge, cargo, room",
+			p->name);
 	if (!is_size(p->width, p->height, "scene", why) ||
 	    ((p->raw_width || p->raw_height) && !is_size(p->raw_width, p->raw_height, "raw image", why)))
 		return -EINVAL;
@@ -124,14 +166,13 @@ int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, stru
 	s->params = *p;
 	s->params.name = names[name].name;
 	s->rig = rig;
-	sx_scene_camera(p->width, p->height, &s->camera);
-	sx_street_init(&s->street, p->seed, names[name].open);
-	s->street.relief = names[name].relief;
-	s->street.cargo = names[name].cargo;
-	if (names[name].verge)
-		sx_verge_init(s);
+	sx_scene_camera(p, &s->camera);
+	if (names[name].room)
+		sx_room_init(s);
+	else
+		init_street(s, name);
 	s->facets = calloc(SX_FACETS_MAX, sizeof(*s->facets));
-	if (!s->facets || sx_texture_init(&s->texture, s->street.seed) < 0 || init_views(s) < 0)
+	if (!s->facets || sx_texture_init(&s->texture, s->exposure.seed) < 0 || init_views(s) < 0)
 		goto fail;
 	*ret = s;
 	return 0;
@@ -160,10 +201,22 @@ const char *sx_scene_name(const struct sx_scene *s)
 	return s->params.name;
 }
 
+void sx_scene_build(struct sx_scene *s, uint32_t frame)
+{
+	s->count = 0;
+	s->shadow_count = 0;
+	s->next_object = 1;
+	if (s->room.on)
+		sx_room_build(s, frame);
+	else
+		sx_street_build(s, frame);
+	sx_must(s->count, <=, SX_FACETS_MAX);
+}
+
 void sx_scene_render(struct sx_scene *s, uint32_t frame, struct sx_image *left, struct sx_image *right)
 {
 	sx_must(left->pixel, ==, SX_PIXEL_U8);
-	sx_street_build(s, frame);
+	sx_scene_build(s, frame);
 	for (int side = 0; side < 2; side++) {
 		struct sx_image *out = side ? right : left;
 

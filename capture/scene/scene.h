@@ -1,5 +1,5 @@
 /*
- * A synthetic street with known ground truth. A frame depends only on (name, seed, size, frame number), and
+ * Synthetic streets and rooms with known ground truth. A frame depends only on (name, seed, size, frame number), and
  * has the same bytes on every machine: it is computed with integers, and with floating point using + - * /
  * only. Raw cameras see the street through lenses. The tables of the lenses also use sines and square roots,
  * and are rounded.
@@ -23,6 +23,8 @@
 
 #define SX_SCENE_WIDTH 1242
 #define SX_SCENE_HEIGHT 375
+#define SX_ROOM_WIDTH 640
+#define SX_ROOM_HEIGHT 480
 
 struct stixel; /* include/stixel.h */
 struct sx_scene;
@@ -36,7 +38,8 @@ struct sx_scene;
  * up to that place and is then put back. "verge": a road that tilts sideways, with kerbs, a fence and houses
  * on one side, grass, guard rail and bank on the other, white sky, lens flare and puddles. Kerbs, pavements
  * and banks are ground; rails and the bars of fences are objects. "cargo": the open road, empty except for
- * small objects of known size and distance.
+ * small objects of known size and distance. "room": rooms as a small robot sees them, with cameras 6 cm apart
+ * and 0.2 to 0.5 m above the floor (scene_room.h).
  *
  * lenses: "ideal" (NULL: ideal): the images are a rectified pair. All other lenses give raw images. After
  * rectification by sx_scene_rig() these equal the images of ideal lenses, except for the loss by
@@ -62,15 +65,20 @@ int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, stru
 void sx_scene_destroy(struct sx_scene *s);
 const char *sx_scene_name(const struct sx_scene *s);
 
-/*
- * Returns the nominal rectified camera of every scene and seed at this size: the values for a configuration.
- */
-void sx_scene_camera(int width, int height, struct sx_camera *ret);
+/* Returns the usual size of the rectified images of a scene, px. An unknown name is taken as a street. */
+void sx_scene_usual_size(const char *name, int *width, int *height);
 
 /*
- * Returns the raw cameras of these lenses and sizes, and their rectification to the nominal camera. Both raw
+ * Returns the nominal rectified camera of a scene: the values for a configuration. All streets have the same
+ * camera. In rooms, its height depends on the seed. lenses are not used. Pixel centres are at integers. An
+ * unknown name is taken as a street.
+ */
+void sx_scene_camera(const struct sx_scene_params *p, struct sx_camera *ret);
+
+/*
+ * Returns the raw cameras of these scene, lenses and sizes, and their rectification to the nominal camera. Both raw
  * cameras see all of the rectified image. "ideal": already rectified (sx_rig_is_rectified()), and of the
- * rectified size. name and seed are not used. Returns -EINVAL with a message for unknown lenses; *ret is set
+ * rectified size. Returns -EINVAL with a message for unknown lenses; *ret is set
  * on success only.
  */
 int sx_scene_rig(const struct sx_scene_params *p, struct sx_rig *ret, struct sx_why *why);

@@ -133,6 +133,9 @@ static bool facet_covers(const struct sx_facet *f, const struct sx_texture *text
 		return in_person(f, a, t / f->t1);
 	case SX_SHAPE_BARS:
 		return in_bars(f, s, t);
+	case SX_SHAPE_PANE:
+		return s < (double)f->inset[0] || s > f->s1 - (double)f->inset[0] ||
+		       t < (double)f->inset[1] || t > f->t1 - (double)f->inset[1];
 	}
 	return false;
 }
@@ -264,6 +267,15 @@ void sx_view_draw_mirrored(struct sx_view *v, const struct sx_scene *s, int side
 	begin(v);
 	for (int i = s->count; i < s->mirrored_to; i++)
 		draw_one(v, s, side, i);
+}
+
+bool sx_view_is_before(const struct sx_view *v, const struct sx_scene *s, int i, double x, double y, double d)
+{
+	const struct sx_projection *p = &v->projection[i];
+	const struct sx_facet *f = &s->facets[i];
+	const double nearer = sx_affine(p->d, x, y), a = sx_affine(p->s, x, y), b = sx_affine(p->t, x, y);
+
+	return nearer > d && a >= 0 && a <= f->s1 * nearer && b >= 0 && b <= f->t1 * nearer;
 }
 
 double sx_view_probe(const struct sx_view *v, const struct sx_scene *s, int i, double x, double y)

@@ -1,5 +1,5 @@
 /*
- * A facet of the synthetic street: a piece of a plane, its shape and its material.
+ * A facet of the synthetic world: a piece of a plane, its shape and its material.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -17,7 +17,9 @@ enum sx_shape {
 	SX_SHAPE_ELLIPSE,
 	SX_SHAPE_CROWN, /* ellipse with a ragged edge and holes */
 	SX_SHAPE_PERSON,
-	SX_SHAPE_BARS /* a fence; objects behind it are visible between the bars */
+	SX_SHAPE_BARS, /* a fence; objects behind it are visible between the bars */
+	/* frame of a pane of glass, inset[0] wide at the sides, inset[1] below and above, m */
+	SX_SHAPE_PANE
 };
 
 enum sx_material {
@@ -39,7 +41,33 @@ enum sx_material {
 	SX_MATERIAL_LEAVES,
 	SX_MATERIAL_CLOTH,
 	SX_MATERIAL_RAIL,
-	SX_MATERIAL_HILLS
+	SX_MATERIAL_HILLS,
+	/* in rooms (scene_indoor.c) */
+	SX_MATERIAL_PLANKS,
+	SX_MATERIAL_CARPET,
+	SX_MATERIAL_LINO,
+	SX_MATERIAL_TILES,
+	SX_MATERIAL_PAINT, /* walls, ceilings, furniture */
+	SX_MATERIAL_WALLPAPER,
+	SX_MATERIAL_PLASTER,
+	SX_MATERIAL_BRICK,
+	SX_MATERIAL_PANEL, /* doors of rooms and cupboards */
+	SX_MATERIAL_CARD,
+	SX_MATERIAL_FABRIC,
+	SX_MATERIAL_TIMBER,
+	SX_MATERIAL_PICTURE,
+	SX_MATERIAL_LAMP /* lamps, and panes of windows */
+};
+
+/* What a facet is in a room. The tests ask it. */
+enum sx_part {
+	SX_PART_OTHER,
+	SX_PART_FLOOR,
+	SX_PART_RAMP,
+	SX_PART_KERB,  /* the front of a step up */
+	SX_PART_LOWER, /* the floor below a step down */
+	SX_PART_WALL,
+	SX_PART_THING
 };
 
 /*
@@ -56,7 +84,7 @@ struct sx_facet {
 	float detail[4];
 	uint64_t seed;
 	uint16_t object;
-	uint8_t kind, shape, material;
+	uint8_t kind, shape, material, part;
 };
 
 /*
@@ -65,5 +93,11 @@ struct sx_facet {
  */
 float sx_material_tone(const struct sx_facet *f, const struct sx_texture *texture, double s, double t,
 		       float fs, float ft);
+/*
+ * Returns the tone of a point of a surface in a room. s, t: place in the texture, m; else as
+ * sx_material_tone().
+ */
+float sx_indoor_tone(const struct sx_facet *f, const struct sx_texture *texture, double s, double t, float fs,
+		     float ft);
 
 #endif

@@ -30,7 +30,7 @@ float sx_view_sky(const struct sx_scene *s, double x, double y)
 	float cloud = sx_texture_sample(&s->texture, a * 180 + 31, b * 420, (float)(180 / c->fx)) +
 		      sx_texture_sample(&s->texture, a * 40 + 3, b * 90, 1);
 
-	return s->street.sky - 60 * up + 5 * cloud +
+	return s->exposure.sky - 60 * up + 5 * cloud +
 	       (s->street.verge.on ? light_glare(&s->street.verge, a, b) : 0);
 }
 

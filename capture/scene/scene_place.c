@@ -1,5 +1,5 @@
 /*
- * Places facets into the synthetic street.
+ * Places camera and facets into the synthetic world.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,6 +8,17 @@
 #include <math.h>
 
 #include "base/contract.h"
+
+void sx_place_pitch(struct sx_pose *p, double pitch_deg)
+{
+	double a = pitch_deg * (3.14159265358979323846 / 180);
+
+	sx_must_be(a > -0.02 && a < 0.02);
+	p->pitch_deg = pitch_deg;
+	/* power series for |a| < 0.02; the next term is below 1e-15 */
+	p->sin_pitch = a * (1 - a * a / 6 * (1 - a * a / 20));
+	p->cos_pitch = 1 - a * a / 2 * (1 - a * a / 12 * (1 - a * a / 30));
+}
 
 struct sx_facet *sx_place_facet(struct sx_scene *s, enum sx_material material, int kind, float grey,
 				uint64_t seed)
@@ -64,12 +75,18 @@ void sx_place_flat(struct sx_facet *f, double x, double y, double z, double widt
 	sx_set_vector(f->v, 0, 0, 1);
 }
 
-void sx_place_dark(struct sx_scene *s, double x0, double x1, double z0, double z1)
+void sx_place_soft(struct sx_scene *s, const struct sx_shadow *shadow)
 {
 	sx_must(s->shadow_count, <=, SX_SHADOWS_MAX);
-	if (s->shadow_count == SX_SHADOWS_MAX)
-		return;
-	s->shadows[s->shadow_count++] = (struct sx_shadow){(float)x0, (float)x1, (float)z0, (float)z1};
+	if (s->shadow_count < SX_SHADOWS_MAX)
+		s->shadows[s->shadow_count++] = *shadow;
+}
+
+void sx_place_dark(struct sx_scene *s, double x0, double x1, double z0, double z1)
+{
+	const struct sx_shadow sun = {(float)x0, (float)x1, (float)z0, (float)z1, 4, 0.52f};
+
+	sx_place_soft(s, &sun);
 }
 
 void sx_place_shadow(struct sx_scene *s, double x0, double x1, double z0, double z1)

@@ -1,6 +1,5 @@
 /*
- * Cameras of the synthetic street: the ideal camera, and raw cameras with typical lenses, mounted with
- * typical inaccuracy.
+ * Raw cameras of the synthetic scenes, with typical lenses, mounted with typical inaccuracy.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -51,23 +50,6 @@ static const struct {
 static const struct {
 	double pitch_deg, yaw_deg, roll_deg, aside, below;
 } mounted[2] = {{0.4, -0.5, 0.6, 0.012, -0.010}, {-0.3, 0.6, -0.5, -0.009, 0.014}};
-
-/*
- * Returns KITTI's camera at 1242x375 (the defaults of the configuration), scaled to the size. Pixel centres
- * are at integers.
- */
-void sx_scene_camera(int width, int height, struct sx_camera *ret)
-{
-	*ret = (struct sx_camera){
-		.fx = 721.5 / SX_SCENE_WIDTH * width,
-		.fy = 721.5 / SX_SCENE_WIDTH * width,
-		.cx = (609.5 + 0.5) / SX_SCENE_WIDTH * width - 0.5,
-		.cy = (172.9 + 0.5) / SX_SCENE_HEIGHT * height - 0.5,
-		.baseline_m = 0.54,
-		.height_m = 1.65,
-		.pitch_deg = 0,
-	};
-}
 
 static int find_lenses(const char *name)
 {
@@ -207,7 +189,7 @@ int sx_scene_rig(const struct sx_scene_params *p, struct sx_rig *ret, struct sx_
 	if (name < 0)
 		return sx_why_fail(-EINVAL, why, "unknown lenses '%s', allowed ideal, plain, wide, fisheye",
 				   p->lenses);
-	sx_scene_camera(p->width, p->height, &c);
+	sx_scene_camera(p, &c);
 	*ret = (struct sx_rig){
 		.raw_width = name && p->raw_width ? p->raw_width : p->width,
 		.raw_height = name && p->raw_height ? p->raw_height : p->height,

@@ -8,6 +8,9 @@
 #include "capture/scene/scene_light.h"
 #include "capture/scene/scene_world.h"
 
+#define GLASS_PASSES 0.88f /* share of the light that passes glass */
+#define GLASS_TONE 9.0f	   /* tone of what glass reflects */
+
 /* Shadows that may fall on the ground seen in one image row. */
 struct row_shadows {
 	const struct sx_shadow *list[SX_SHADOWS_MAX];
@@ -28,7 +31,8 @@ static void select_shadows(const struct sx_scene *s, double y, struct row_shadow
 
 	sx_must(s->shadow_count, <=, SX_SHADOWS_MAX);
 	ret->count = 0;
-	if (s->terrain.count || s->street.verge.on) { /* a row may show the ground at several distances */
+	/* a row may show the ground at several distances */
+	if (s->terrain.count || s->street.verge.on || s->room.on) {
 		select_all_shadows(s, ret);
 		return;
 	}
@@ -44,9 +48,9 @@ static void select_shadows(const struct sx_scene *s, double y, struct row_shadow
 	}
 }
 
-static float ramp(float x, float lo, float hi)
+static float ramp(float x, float lo, float hi, float sharp)
 {
-	float a = (x - lo) * 4 + 0.5f, b = (hi - x) * 4 + 0.5f, r = a < b ? a : b;
+	float a = (x - lo) * sharp + 0.5f, b = (hi - x) * sharp + 0.5f, r = a < b ? a : b;
 
 	return r < 0 ? 0 : r > 1 ? 1 : r;
 }
@@ -58,8 +62,9 @@ static float shadow_at(const struct row_shadows *rows, float x, float z)
 	for (int i = 0; i < rows->count; i++) {
 		const struct sx_shadow *h = rows->list[i];
 
-		if (x > h->x0 - 0.2f && x < h->x1 + 0.2f)
-			light *= 1 - 0.52f * ramp(x, h->x0, h->x1) * ramp(z, h->z0, h->z1);
+		if ((x - h->x0) * h->sharp > -0.5f && (h->x1 - x) * h->sharp > -0.5f)
+			light *= 1 -
+				 h->dark * ramp(x, h->x0, h->x1, h->sharp) * ramp(z, h->z0, h->z1, h->sharp);
 	}
 	return light;
 }
@@ -126,6 +131,16 @@ static float wet_road(const struct sx_view *v, const struct sx_scene *scene, con
 	return tone * (1 - wet) + wet * mirrored_at(&scene->mirrored[v - scene->view], scene, x, y);
 }
 
+/* Returns the tone of a point at (x, y), seen through the panes of glass before it. */
+static float behind_glass(const struct sx_scene *s, const struct sx_view *v, double x, double y,
+			  double inverse, float tone)
+{
+	for (int i = 0; i < s->room.pane_count; i++)
+		if (sx_view_is_before(v, s, s->room.panes[i], x, y, 1 / inverse))
+			tone = GLASS_PASSES * tone + GLASS_TONE;
+	return tone;
+}
+
 /* Returns the tone of facet i at (x, y), which the facet must cover. */
 static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int i, double x, double y,
 		      const struct look *look)
@@ -140,7 +155,9 @@ static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int
 	float tone, far, haze;
 
 	tone = sx_material_tone(f, &scene->texture, s, t, fs, ft) * f->light;
-	if (f->kind == 0 && rows->count && (scene->terrain.count || scene->street.verge.on))
+	if (f->kind == 0 && rows->count && scene->room.on)
+		tone *= shadow_at(rows, (float)(s + f->s_texture), (float)(t + f->t_texture));
+	else if (f->kind == 0 && rows->count && (scene->terrain.count || scene->street.verge.on))
 		tone *= shadow_at(rows, (float)(f->origin[0] + s * f->u[0] + t * f->v[0]),
 				  (float)(f->origin[2] + s * f->u[2] + t * f->v[2]));
 	else if (f->kind == 0 && rows->count)
@@ -148,8 +165,9 @@ static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int
 	if (f->material == SX_MATERIAL_ROAD && scene->street.verge.on)
 		tone = wet_road(v, scene, f, x, y, s, t, 0.2f * ft > fs ? 0.2f * ft : fs, tone);
 	far = (float)(scene->camera.fx * scene->camera.baseline_m * inverse);
-	haze = far / (far + scene->street.haze);
-	return tone + (scene->street.sky - 12 - tone) * haze;
+	haze = far / (far + scene->exposure.haze);
+	tone += (scene->exposure.sky - 12 - tone) * haze;
+	return scene->room.pane_count ? behind_glass(scene, v, x, y, inverse, tone) : tone;
 }
 
 /* Returns the tone of the nearest facet of ids (0 ends the list) at a point between pixel centres. */
@@ -262,39 +280,38 @@ static float next_noise(uint64_t *state)
 }
 
 /* Converts a tone to a pixel value of the camera. */
-static uint8_t expose(const struct sx_street *st, int side, float tone, uint64_t *state)
+static uint8_t expose(const struct sx_exposure *e, int side, float tone, uint64_t *state)
 {
-	tone = tone * st->gain[side] + st->offset[side];
+	tone = tone * e->gain[side] + e->offset[side];
 	/* read noise, and shot noise that grows with brightness */
-	tone += st->noise * (0.6f + 0.004f * tone) * next_noise(state) + 0.5f;
+	tone += e->noise * (0.6f + 0.004f * tone) * next_noise(state) + 0.5f;
 	return (uint8_t)(tone < 0 ? 0 : tone > 255 ? 255 : (int)tone);
 }
 
-static uint64_t noise_of_row(const struct sx_street *st, int side, uint32_t frame, int y)
+static uint64_t noise_of_row(const struct sx_exposure *e, int side, uint32_t frame, int y)
 {
-	return sx_mix(st->seed, UINT64_C(0x6e6f6973) + (uint64_t)side,
-		      ((uint64_t)frame << 16) + (uint64_t)y) |
+	return sx_mix(e->seed, UINT64_C(0x6e6f6973) + (uint64_t)side, ((uint64_t)frame << 16) + (uint64_t)y) |
 	       1;
 }
 
 void sx_view_shade(const struct sx_view *v, const struct sx_scene *s, int side, uint32_t frame,
 		   struct sx_image *ret)
 {
-	const struct sx_street *st = &s->street;
+	const struct sx_exposure *e = &s->exposure;
 	struct look look = {.steps = NULL};
 
 	sx_must(ret->width, ==, v->width);
 	for (int y = 0; y < v->height; y++) {
-		uint64_t state = noise_of_row(st, side, frame, y);
+		uint64_t state = noise_of_row(e, side, frame, y);
 		uint8_t *out = sx_image_row(ret, y);
 
 		select_shadows(s, y, &look.shadows);
 		for (int x = 0; x < v->width; x++) {
 			float tone = pixel_at(v, s, x, y, &look);
 
-			if (st->verge.on)
+			if (s->street.verge.on)
 				tone += sx_light_lens(v, s, side, x, y);
-			out[x] = expose(st, side, tone, &state);
+			out[x] = expose(e, side, tone, &state);
 		}
 	}
 }
@@ -342,7 +359,7 @@ static void find_steps(const struct sx_lens_view *lens, int x, int y, double ret
 void sx_view_shade_raw(const struct sx_view *v, const struct sx_scene *s, int side, uint32_t frame,
 		       struct sx_image *ret)
 {
-	const struct sx_street *st = &s->street;
+	const struct sx_exposure *e = &s->exposure;
 	const struct sx_lens_view *lens = &s->lens[side];
 	double steps[4];
 	struct look look = {.steps = steps};
@@ -350,7 +367,7 @@ void sx_view_shade_raw(const struct sx_view *v, const struct sx_scene *s, int si
 	sx_must(ret->width, ==, lens->width);
 	select_all_shadows(s, &look.shadows);
 	for (int y = 0; y < lens->height; y++) {
-		uint64_t state = noise_of_row(st, side, frame, y);
+		uint64_t state = noise_of_row(e, side, frame, y);
 		const float *at = lens->at + 2 * (size_t)y * (size_t)lens->width;
 		uint8_t *out = sx_image_row(ret, y);
 
@@ -360,11 +377,11 @@ void sx_view_shade_raw(const struct sx_view *v, const struct sx_scene *s, int si
 			if (at[0] >= 0) {
 				find_steps(lens, x, y, steps);
 				tone = raw_pixel_at(v, s, (double)at[0], (double)at[1], &look);
-				if (st->verge.on)
+				if (s->street.verge.on)
 					tone += sx_light_lens(v, s, side, (int)(at[0] + 0.5f),
 							      (int)(at[1] + 0.5f));
 			}
-			out[x] = expose(st, side, tone, &state);
+			out[x] = expose(e, side, tone, &state);
 		}
 	}
 }

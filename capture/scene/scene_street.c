@@ -25,11 +25,11 @@ enum dice {
 	D_BOX
 };
 
-void sx_street_init(struct sx_street *st, uint64_t seed, bool open)
+void sx_street_init(struct sx_scene *s, uint64_t seed, bool open)
 {
 	uint64_t h = sx_mix(seed, 0x737472656574, 1);
 
-	*st = (struct sx_street){
+	s->street = (struct sx_street){
 		.seed = h,
 		.open = open,
 		.kerb_right = sx_pick(h, D_STREET, 0, 3.9, 4.4),
@@ -42,6 +42,9 @@ void sx_street_init(struct sx_street *st, uint64_t seed, bool open)
 		.people = sx_pick(h, D_STREET, 6, 0.2, 0.6),
 		.traffic = sx_pick(h, D_STREET, 7, 0.3, 0.8),
 		.sun_side = (float)sx_pick(h, D_STREET, 8, -1, 1),
+	};
+	s->exposure = (struct sx_exposure){
+		.seed = h,
 		.sky = (float)sx_pick(h, D_STREET, 9, 185, 232),
 		.haze = (float)sx_pick(h, D_STREET, 10, 250, 700),
 		.noise = (float)sx_pick(h, D_STREET, 11, 1.2, 2.6),
@@ -403,24 +406,16 @@ static void set_pose(struct sx_scene *s, uint32_t frame)
 {
 	const struct sx_street *st = &s->street;
 	struct sx_pose *p = &s->pose;
-	double n = (double)frame, phase = sx_pick(st->seed, D_STREET, 20, 0, 1), a;
+	double n = (double)frame, phase = sx_pick(st->seed, D_STREET, 20, 0, 1);
 
 	p->z = sx_pick(st->seed, D_STREET, 21, 0, 900) + st->speed * n;
 	p->x = 0.15 * sx_wave(n / 310 + phase);
-	p->pitch_deg = s->camera.pitch_deg + 0.12 * sx_wave(n / 47 + phase) + 0.05 * sx_wave(n / 17);
-	a = p->pitch_deg * (3.14159265358979323846 / 180);
-	sx_must_be(a > -0.02 && a < 0.02);
-	/* power series for |a| < 0.02; the next term is below 1e-15 */
-	p->sin_pitch = a * (1 - a * a / 6 * (1 - a * a / 20));
-	p->cos_pitch = 1 - a * a / 2 * (1 - a * a / 12 * (1 - a * a / 30));
+	sx_place_pitch(p, s->camera.pitch_deg + 0.12 * sx_wave(n / 47 + phase) + 0.05 * sx_wave(n / 17));
 }
 
 void sx_street_build(struct sx_scene *s, uint32_t frame)
 {
 	set_pose(s, frame);
-	s->count = 0;
-	s->shadow_count = 0;
-	s->next_object = 1;
 	add_ground(s);
 	add_hills(s);
 	if (s->street.cargo) {
@@ -441,7 +436,6 @@ void sx_street_build(struct sx_scene *s, uint32_t frame)
 		sx_verge_add(s);
 		sx_verge_finish(s);
 	}
-	sx_must(s->count, <=, SX_FACETS_MAX);
 	if (s->street.relief != SX_RELIEF_FLAT)
 		sx_terrain_apply(s, frame);
 }

@@ -1,7 +1,7 @@
 /*
- * Internals of the synthetic street: facets, drawing, materials.
+ * Internals of the synthetic scenes: facets, drawing, materials.
  *
- * World: x right, y up from the road, z along the street, in m. Facets are stored relative to the left
+ * World: x right, y up from the ground, z along the street, in m. Facets are stored relative to the left
  * camera's foot point: x and z relative, y absolute.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -17,14 +17,19 @@
 #include "capture/scene/scene_facet.h"
 #include "capture/scene/scene_lens.h"
 #include "capture/scene/scene_noise.h"
+#include "capture/scene/scene_room.h"
 #include "capture/scene/scene_terrain.h"
 #include "capture/scene/scene_verge.h"
 
 #define SX_FACETS_MAX 2048
 
-/* A soft dark patch on the ground: x0..x1, z0..z1 relative to the camera. */
+/*
+ * A soft dark patch on the ground. x0..x1, z0..z1: relative to the camera, m; in rooms, the place in the
+ * texture of the ground. sharp: 1 / width of its rim, 1/m. dark: share of the light that is missing in its
+ * middle.
+ */
 struct sx_shadow {
-	float x0, x1, z0, z1;
+	float x0, x1, z0, z1, sharp, dark;
 };
 
 #define SX_SHADOWS_MAX 256
@@ -59,6 +64,14 @@ struct sx_street {
 	double speed;			       /* speed of the camera, m per frame */
 	double parked, trees, people, traffic; /* shares of the places that are occupied */
 	float sun_side;			       /* direction of the sun, -1..1: from left or right */
+};
+
+/*
+ * What air and cameras make of a tone, and the tone of the sky. haze: distance at which half of the tone is
+ * the sky's, m. noise: deviation, about. gain, offset: of each camera.
+ */
+struct sx_exposure {
+	uint64_t seed; /* of the noise */
 	float sky, haze;
 	float noise, gain[2], offset[2];
 };
@@ -71,6 +84,8 @@ struct sx_scene {
 	struct sx_scene_params params;
 	struct sx_camera camera;
 	struct sx_street street;
+	struct sx_room room;
+	struct sx_exposure exposure;
 	struct sx_texture texture;
 	struct sx_pose pose;
 	struct sx_terrain terrain;
@@ -87,8 +102,11 @@ struct sx_scene {
 	struct sx_lens_view lens[2];
 };
 
-/* scene_street.c: fills facets, shadows and pose of a frame. */
-void sx_street_init(struct sx_street *st, uint64_t seed, bool open);
+/* scene.c: fills facets, shadows and pose of a frame. */
+void sx_scene_build(struct sx_scene *s, uint32_t frame);
+
+/* scene_street.c: sets the values of a street, and fills facets, shadows and pose of a frame of it. */
+void sx_street_init(struct sx_scene *s, uint64_t seed, bool open);
 void sx_street_build(struct sx_scene *s, uint32_t frame);
 
 /*
@@ -100,6 +118,9 @@ void sx_view_draw_ground(struct sx_view *v, const struct sx_scene *s, int side);
 void sx_view_draw_mirrored(struct sx_view *v, const struct sx_scene *s, int side);
 /* Returns the disparity of facet i at any point of the view; 0: the facet does not cover it. */
 double sx_view_probe(const struct sx_view *v, const struct sx_scene *s, int i, double x, double y);
+/* Returns true if facet i, as a full rectangle, is before the point with disparity d at any point of the view. */
+bool sx_view_is_before(const struct sx_view *v, const struct sx_scene *s, int i, double x, double y,
+		       double d);
 
 /* scene_shade.c: makes the grey image of a drawn view, with the camera's own gain and noise. */
 void sx_view_shade(const struct sx_view *v, const struct sx_scene *s, int side, uint32_t frame,

@@ -18,7 +18,7 @@ static const char usage[] =
 	"  -n, --seeds N              streets, one frame of each (20)\n"
 	"      --first N              first seed (1)\n"
 	"      --size WxH             of a picture (640x240)\n"
-	"      --scene NAME           street, open, climb, fall, ramp, verge or cargo\n"
+	"      --scene NAME           street, open, climb, fall, ramp, verge, cargo or room\n"
 	"      --lenses NAME          plain, wide, fisheye: raw pictures, rectified (ideal)\n"
 	"      --raw-size WxH         of these (as --size)\n"
 	"      --semantics noise      with class scores made from the true ones; exit 1 if the stixels' "

@@ -67,7 +67,8 @@ static int open_engine(struct run *r)
 	config.width = r->options.width;
 	config.height = r->options.height;
 	config.params = r->settings.params;
-	sx_scene_camera(config.width, config.height, &config.params.camera);
+	sx_scene_camera(&(struct sx_scene_params){.width = config.width, .height = config.height},
+			&config.params.camera);
 	if (r->options.semantics)
 		set_semantics(&config.params.semantics);
 	r->backend = !strcmp(r->options.engine, "reference") ? &sx_backend_reference

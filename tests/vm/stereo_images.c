@@ -171,7 +171,7 @@ static int write_camera(const struct picture *p, const char *folder)
 	char path[4096];
 	FILE *f;
 
-	sx_scene_camera(p->width, p->height, &c);
+	sx_scene_camera(&(struct sx_scene_params){.width = p->width, .height = p->height}, &c);
 	snprintf(path, sizeof(path), "%s/camera.conf", folder);
 	f = fopen(path, "w");
 	if (!f)

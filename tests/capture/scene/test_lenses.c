@@ -105,7 +105,7 @@ static void test_a_source_tells_its_rig(void **state)
 	sx_source_close(s);
 	p.lenses = "wide";
 	assert_int_equal(sx_source_open(&s, &p, 1, &why), 0);
-	sx_scene_camera(96, 64, &c);
+	sx_scene_camera(&(struct sx_scene_params){.width = 96, .height = 64}, &c);
 	assert_int_equal(sx_source_info(s)->rig->raw[1].lens, SX_LENS_RATIONAL);
 	assert_true(sx_source_info(s)->rig->fx == c.fx && sx_source_info(s)->rig->cy == c.cy);
 	assert_true(sx_source_info(s)->rig->baseline_m == c.baseline_m);
@@ -116,7 +116,7 @@ static void test_a_source_tells_its_rig(void **state)
 	p.rectified_width = 64;
 	p.rectified_height = 48;
 	assert_int_equal(sx_source_open(&s, &p, 1, &why), 0);
-	sx_scene_camera(64, 48, &c);
+	sx_scene_camera(&(struct sx_scene_params){.width = 64, .height = 48}, &c);
 	assert_true(sx_source_info(s)->width == 96 && sx_source_info(s)->rig->raw_width == 96);
 	assert_true(sx_source_info(s)->height == 64 && sx_source_info(s)->rig->raw_height == 64);
 	assert_true(sx_source_info(s)->rig->width == 64 && sx_source_info(s)->rig->height == 48);
@@ -231,10 +231,10 @@ static void see(struct seen *s, const char *lens, const char *name, unsigned see
 
 	s->lens = lens;
 	open_street(&s->ideal, name, seed, WIDE, HIGH);
-	s->ideal.scene->street.noise = 0;
+	s->ideal.scene->exposure.noise = 0;
 	draw(&s->ideal, 3);
 	assert_int_equal(sx_scene_create(&scene, &p, &why), 0);
-	scene->street.noise = 0;
+	scene->exposure.noise = 0;
 	for (int side = 0; side < 2; side++) {
 		assert_int_equal(sx_image_init(&s->raw[side], SX_PIXEL_U8, WIDE, HIGH), 0);
 		assert_int_equal(sx_image_init(&s->rectified[side], SX_PIXEL_U8, WIDE, HIGH), 0);

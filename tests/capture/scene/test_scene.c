@@ -39,6 +39,8 @@ static void test_the_same_bytes_on_every_machine(void **state)
 		{"ramp", 5, 31, UINT64_C(0x9782ec5f33d6603f), UINT64_C(0x5a9a26049eb60b29)},
 		{"verge", 6, 12, UINT64_C(0xbbc2e897106bf99f), UINT64_C(0xdc58bb9f8c0f5ae8)},
 		{"cargo", 7, 9, UINT64_C(0xbbd5bf0365ad0df5), UINT64_C(0x3988d922908e8084)},
+		{"room", 8, 15, UINT64_C(0xeead2eacd8c01703), UINT64_C(0xf2bdfbe1384c64f5)},
+		{"room", 15, 555, UINT64_C(0x91b80ca398d1adeb), UINT64_C(0x15765d9f30e07d58)},
 	};
 
 	for (size_t i = 0; i < sizeof(stored) / sizeof(stored[0]); i++) {
@@ -83,8 +85,9 @@ static void test_wrong_parameters(void **state)
 	struct sx_why why;
 
 	assert_int_equal(sx_scene_create(&s, &p, &why), -22);
-	assert_string_equal(why.text,
-			    "unknown scene 'strete', allowed street, open, climb, fall, ramp, verge, cargo");
+	assert_string_equal(
+		why.text,
+		"unknown scene 'strete', allowed street, open, climb, fall, ramp, verge, cargo, room");
 	p = (struct sx_scene_params){"street", 1, 31, H};
 	assert_int_equal(sx_scene_create(&s, &p, &why), -22);
 	assert_string_equal(why.text, "scene size 31x180 is outside 32x32 to 4096x2160");

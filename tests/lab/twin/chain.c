@@ -51,7 +51,7 @@ int twin_pairs_init(struct twin_pairs *p, int width, int height, struct sx_why *
 	p->params = settings.params;
 	sx_settings_finish(&settings);
 	p->params.stereo.disparities = TWIN_DISPARITIES;
-	sx_scene_camera(width, height, &p->params.camera);
+	sx_scene_camera(&(struct sx_scene_params){.width = width, .height = height}, &p->params.camera);
 	r = sx_slots_init(&p->slots, TWIN_PAIRS, SX_LAYOUT_TWO, width, height, SX_PIXEL_U8, why);
 	return r < 0 ? r : draw(p, width, height, why);
 }
