@@ -74,12 +74,12 @@ void sx_room_init(struct sx_scene *s)
 	const bool dark = sx_pick(h, D_CAMERA, 1, 0, 1) < 0.1;
 	const float level = (float)sx_pick(h, D_CAMERA, 2, 0.8, 1.05) * (dark ? 0.35f : 1);
 
-	s->room = (struct sx_room){.on = true, .seed = h};
+	s->room = (struct sx_room){.on = true, .dark = dark, .seed = h};
 	s->exposure = (struct sx_exposure){
 		.seed = h,
 		.sky = 200,
 		.haze = 1e6f,
-		.noise = (float)sx_pick(h, D_CAMERA, 3, 1.4, 2.8) * (dark ? 2 : 1),
+		.noise = (float)sx_pick(h, D_CAMERA, 3, 1.6, 3) * (dark ? 2 : 1),
 		.gain = {level, level * (float)sx_pick(h, D_CAMERA, 4, 0.92, 1.08)},
 		.offset = {0, (float)sx_pick(h, D_CAMERA, 5, -3, 3)},
 	};
@@ -126,7 +126,7 @@ static struct surface wall_of(const struct plan *r, int i, bool white)
 	struct surface w = {.seed = sx_mix(r->seed, D_WALL, (uint64_t)(10 * i + 1))};
 
 	w.grey = (float)pick(r, D_WALL, 10 * i + 2, 120, 185);
-	w.detail[0] = (float)pick(r, D_WALL, 10 * i + 3, 0.5, 1.5);
+	w.detail[0] = (float)pick(r, D_WALL, 10 * i + 3, 0.4, 1.2);
 	w.detail[2] = (float)pick(r, D_WALL, 10 * i + 4, -0.03, 0.03);
 	w.detail[3] = (float)pick(r, D_WALL, 10 * i + 5, 0, 0.05);
 	if (kind < 0.5) {
@@ -151,17 +151,17 @@ static enum sx_room_floor choose_floor(struct plan *r)
 
 	r->edge = APPROACH + pick(r, D_FLOOR, 41, 0.55, 1.5);
 	r->other = pick(r, D_FLOOR, 42, 0, 1) < 0.5 ? r->floor : floor_of(r, 1);
-	if (kind < 0.3)
+	if (kind < 0.22)
 		return SX_ROOM_EVEN;
-	if (kind < 0.47) {
+	if (kind < 0.37) {
 		r->other = carpet_of(r);
 		return SX_ROOM_CARPET;
 	}
-	if (kind < 0.67) {
+	if (kind < 0.6) {
 		r->rise = SX_ROOM_KERB_M;
 		return SX_ROOM_KERB;
 	}
-	if (kind < 0.84) {
+	if (kind < 0.8) {
 		r->ramp = pick(r, D_FLOOR, 43, 0.8, 2);
 		r->rise = r->ramp * pick(r, D_FLOOR, 44, 0.05, 0.175); /* 2.9 to 9.9 degrees */
 		return SX_ROOM_RAMP;
@@ -174,9 +174,9 @@ static void choose_room(struct sx_scene *s, struct plan *r, uint64_t seed)
 {
 	*r = (struct plan){.seed = seed};
 	r->corridor = pick(r, D_ROOM, 0, 0, 1) < 0.15;
-	r->left = r->corridor ? pick(r, D_ROOM, 1, 0.75, 1.1) : pick(r, D_ROOM, 2, 1.2, 3);
-	r->right = r->corridor ? pick(r, D_ROOM, 3, 0.75, 1.1) : pick(r, D_ROOM, 4, 1.2, 3);
-	r->far = APPROACH + (r->corridor ? pick(r, D_ROOM, 5, 4, 9) : pick(r, D_ROOM, 6, 2.6, 5));
+	r->left = r->corridor ? pick(r, D_ROOM, 1, 0.75, 1.1) : pick(r, D_ROOM, 2, 1.4, 3.2);
+	r->right = r->corridor ? pick(r, D_ROOM, 3, 0.75, 1.1) : pick(r, D_ROOM, 4, 1.4, 3.2);
+	r->far = APPROACH + (r->corridor ? pick(r, D_ROOM, 5, 4, 9) : pick(r, D_ROOM, 6, 3, 6));
 	r->top = pick(r, D_ROOM, 7, 2.35, 2.8);
 	s->room.light[0] = pick(r, D_ROOM, 8, -0.8, 0.8);
 	s->room.light[1] = pick(r, D_ROOM, 9, -0.6, 0.6);

@@ -31,6 +31,7 @@ struct sx_room_pose {
 
 struct sx_room {
 	bool on;
+	bool dark; /* little light, much noise */
 	uint64_t seed;
 	/* values of a frame */
 	enum sx_room_floor floor;

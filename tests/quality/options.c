@@ -46,7 +46,13 @@ static const char usage[] =
 	"                             dist, near, far, white, edge (lidar_figures.h says what these are)\n"
 	"      --min-small N,F        exit 1 if less than this % of the small things are detected, up to 20 "
 	"m and\n"
-	"                             farther\n";
+	"                             farther\n"
+	"      --max-room N,P,P,F,L,D,R,K,M,B,D,G\n"
+	"                             exit 1 if the figures of rooms are more than this %: near, paper, plain, "
+	"floor,\n"
+	"                             lost, dark, ramp, kerb, missed, beyond, down, gap (room_figures.h says "
+	"what\n"
+	"                             these are)\n";
 
 enum {
 	OPT_FIRST = 256,
@@ -62,7 +68,8 @@ enum {
 	OPT_PAINTED,
 	OPT_CALLED,
 	OPT_FIGURES,
-	OPT_SMALL
+	OPT_SMALL,
+	OPT_ROOM
 };
 
 static const struct option long_options[] = {
@@ -83,6 +90,7 @@ static const struct option long_options[] = {
 	{"min-called", required_argument, NULL, OPT_CALLED},
 	{"max-figures", required_argument, NULL, OPT_FIGURES},
 	{"min-small", required_argument, NULL, OPT_SMALL},
+	{"max-room", required_argument, NULL, OPT_ROOM},
 	{"help", no_argument, NULL, 'h'},
 	{0},
 };
@@ -101,12 +109,13 @@ static bool take_two(double ret[2])
 	return sscanf(optarg, "%lf,%lf%c", &ret[0], &ret[1], &rest) == 2;
 }
 
-static bool take_figures(double ret[FIGURES])
+/* Takes numbers, with a comma between them. */
+static bool take_figures(double *ret, int count)
 {
 	const char *at = optarg;
 	int taken = 0;
 
-	for (int i = 0; i < FIGURES; i++, at += taken)
+	for (int i = 0; i < count; i++, at += taken)
 		if (sscanf(at, i ? ",%lf%n" : "%lf%n", &ret[i], &taken) != 1)
 			return false;
 	return !*at;
@@ -159,9 +168,11 @@ static bool take_option(struct options *o, int c)
 	case OPT_CALLED:
 		return take_two(o->min_called);
 	case OPT_FIGURES:
-		return take_figures(o->max_figures);
+		return take_figures(o->max_figures, FIGURES);
 	case OPT_SMALL:
 		return take_two(o->min_small);
+	case OPT_ROOM:
+		return take_figures(o->max_room, ROOM_FIGURES);
 	}
 	return false;
 }
@@ -175,6 +186,8 @@ int parse_options(struct options *o, int argc, char **argv)
 	o->max_painted[0] = o->max_painted[1] = 100;
 	for (int i = 0; i < FIGURES; i++)
 		o->max_figures[i] = 100;
+	for (int i = 0; i < ROOM_FIGURES; i++)
+		o->max_room[i] = 100;
 	o->max_d1 = o->max_false[LITERAL] = o->max_false[MEASURABLE] = o->max_false[CORRIDOR] = 100;
 	while ((c = getopt_long(argc, argv, "e:n:s:vh", long_options, NULL)) >= 0) {
 		if (c == 'h') {

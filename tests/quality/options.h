@@ -10,6 +10,7 @@
 
 #include "tests/quality/lidar_figures.h"
 #include "tests/quality/metrics.h"
+#include "tests/quality/room_figures.h"
 
 #define OVERRIDES_MAX 64
 
@@ -27,6 +28,7 @@ struct options {
 	double max_figures[FIGURES];	      /* lidar_figures.h, percent */
 	/* least detected share of small things (small_things.h), percent: up to 20 m, farther */
 	double min_small[2];
+	double max_room[ROOM_FIGURES]; /* room_figures.h, percent */
 };
 
 /* Parses the options. On an error prints the usage on standard error and returns -EINVAL. */

@@ -17,6 +17,7 @@
 #include "tests/quality/painted.h"
 #include "tests/quality/raw_street.h"
 #include "tests/quality/road_score.h"
+#include "tests/quality/room_figures.h"
 #include "tests/quality/small_things.h"
 
 /* Data of a run, freed as a whole. */
@@ -37,6 +38,7 @@ struct run {
 	struct road_score road;
 	struct lidar_figures figures;
 	struct small_things small;
+	struct room_figures room;
 	struct noisy_scores noisy;
 	struct label_score labels, noisy_labels;
 	int64_t engine_ns;
@@ -54,7 +56,6 @@ static void set_semantics(struct sx_semantic_params *p)
 static int open_engine(struct run *r)
 {
 	struct sx_errors errors = {0};
-	struct sx_context_config config = {.pixel = SX_PIXEL_U8};
 	int e = sx_settings_load(&r->settings, NULL, r->options.overrides, r->options.override_count, false,
 				 &errors);
 
@@ -64,25 +65,33 @@ static int open_engine(struct run *r)
 		sx_why_set(&r->why, "wrong settings");
 		return e;
 	}
-	config.width = r->options.width;
-	config.height = r->options.height;
-	config.params = r->settings.params;
-	sx_scene_camera(&(struct sx_scene_params){.width = config.width, .height = config.height},
-			&config.params.camera);
 	if (r->options.semantics)
-		set_semantics(&config.params.semantics);
+		set_semantics(&r->settings.params.semantics);
 	r->backend = !strcmp(r->options.engine, "reference") ? &sx_backend_reference
 		     : !strcmp(r->options.engine, "cpu")     ? &sx_backend_cpu
 							     : NULL;
 	if (!r->backend)
 		return sx_why_fail(-EINVAL, &r->why, "engine '%s' is unknown: there are reference and cpu",
 				   r->options.engine);
-	r->settings.params = config.params;
 	r->settings.engine.contexts = 1;
-	e = r->backend->open(&r->device, &r->settings.engine, &r->why);
-	if (e == 0)
-		e = r->backend->context_create(&r->context, r->device, &config, &r->why);
-	return e;
+	return r->backend->open(&r->device, &r->settings.engine, &r->why);
+}
+
+/* Prepares the engine for the camera of a scene. */
+static int set_camera(struct run *r, const struct sx_scene_params *p)
+{
+	struct sx_context_config config = {.width = p->width, .height = p->height, .pixel = SX_PIXEL_U8};
+	struct sx_camera camera;
+
+	sx_scene_camera(p, &camera);
+	if (r->context && !memcmp(&camera, &r->settings.params.camera, sizeof(camera)))
+		return 0;
+	if (r->context)
+		r->backend->context_destroy(r->context);
+	r->context = NULL;
+	r->settings.params.camera = camera;
+	config.params = r->settings.params;
+	return r->backend->context_create(&r->context, r->device, &config, &r->why);
 }
 
 static int prepare(struct run *r)
@@ -151,6 +160,9 @@ static int score(struct run *r, const struct sx_scene *scene, const struct sx_sc
 				   result->columns, columns, strerror(-e));
 	score_disparity(&r->disparity, t, &q4);
 	score_road(&r->road, &t->camera, &result->road);
+	e = score_room(&r->room, scene, t, &(struct room_result){&r->settings.params, result, &q4});
+	if (e < 0)
+		return sx_why_fail(e, &r->why, "no memory");
 	if (first > last || last >= columns)
 		return 0;
 	score_stixels(&r->score, t, width, first, last, &truth, &got, r->scratch);
@@ -202,6 +214,8 @@ static int run_seed(struct run *r, unsigned seed)
 	struct sx_scene *scene = NULL;
 	int e = sx_scene_create(&scene, &p, &r->why);
 
+	if (e == 0)
+		e = set_camera(r, &p);
 	if (e == 0)
 		e = sx_scene_truth_init(&truth, scene);
 	if (e == 0)
@@ -311,6 +325,7 @@ static int judge(const struct run *r)
 	}
 	good &= judge_figures(&r->figures, o->max_figures);
 	good &= judge_small(&r->small, o->min_small);
+	good &= judge_room(&r->room, o->max_room);
 	return !(judge_painted(r) && good);
 }
 
@@ -335,6 +350,7 @@ int main(int argc, char **argv)
 	print_road(stdout, &r.road);
 	print_figures(&r.figures);
 	print_small(&r.small);
+	print_room(&r.room);
 	e = judge(&r);
 	finish(&r);
 	return e;

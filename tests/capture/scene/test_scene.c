@@ -39,8 +39,8 @@ static void test_the_same_bytes_on_every_machine(void **state)
 		{"ramp", 5, 31, UINT64_C(0x9782ec5f33d6603f), UINT64_C(0x5a9a26049eb60b29)},
 		{"verge", 6, 12, UINT64_C(0xbbc2e897106bf99f), UINT64_C(0xdc58bb9f8c0f5ae8)},
 		{"cargo", 7, 9, UINT64_C(0xbbd5bf0365ad0df5), UINT64_C(0x3988d922908e8084)},
-		{"room", 8, 15, UINT64_C(0xeead2eacd8c01703), UINT64_C(0xf2bdfbe1384c64f5)},
-		{"room", 15, 555, UINT64_C(0x91b80ca398d1adeb), UINT64_C(0x15765d9f30e07d58)},
+		{"room", 8, 15, UINT64_C(0xe000f97c4c8519ac), UINT64_C(0x5258f7c2a6dfbc1f)},
+		{"room", 15, 555, UINT64_C(0x1f4e1487e0282439), UINT64_C(0x2144311f5114c9ad)},
 	};
 
 	for (size_t i = 0; i < sizeof(stored) / sizeof(stored[0]); i++) {
@@ -153,12 +153,15 @@ static double residual(const struct street *s, double shift, double gain, double
 			double d = (double)t->disparity[at] + shift, rx = x - d, a, want;
 			int i = (int)rx;
 
-			/* inside one object, away from its edges */
-			if (!t->visible[at] || rx < 1 || i + 1 >= W || t->object[at - 1] != t->object[at] ||
+			/* inside one object, away from its edges and from what hides it in the right image */
+			if (!t->visible[at - 1] || !t->visible[at] || !t->visible[at + 1] || rx < 1 ||
+			    i + 1 >= W || t->object[at - 1] != t->object[at] ||
 			    t->object[at + 1] != t->object[at] || t->kind[at] != STIXEL_OBJECT)
 				continue;
 			a = rx - i;
 			want = right[i] * (1 - a) + right[i + 1] * a;
+			if (left[x] == 255 || want >= 254) /* saturated in one of the images */
+				continue;
 			if (f) {
 				f->n++;
 				f->x += left[x];
@@ -174,35 +177,43 @@ static double residual(const struct street *s, double shift, double gain, double
 	return sum / (double)(n ? n : 1);
 }
 
+/* noise: factor on the noise of the images. share: largest residual, as a share of that half a pixel beside. */
+static void check_surface(const char *name, unsigned seed, float noise, double share)
+{
+	struct street s;
+	struct fit f = {0};
+	double gain, offset, exact, off[2];
+
+	open_street(&s, name, seed, W, H);
+	put_out_light(&s);
+	s.scene->exposure.noise *= noise;
+	draw(&s, 10 * seed);
+	residual(&s, 0, 1, 0, &f);
+	assert_true(f.n > W * H / 8);
+	gain = (f.n * f.xy - f.x * f.y) / (f.n * f.xx - f.x * f.x);
+	offset = (f.y - gain * f.x) / f.n;
+	assert_true(gain > 0.85 && gain < 1.15);
+	exact = residual(&s, 0, gain, offset, NULL);
+	off[0] = residual(&s, 0.5, gain, offset, NULL);
+	off[1] = residual(&s, -0.5, gain, offset, NULL);
+	print_message("# %s %u: %.2f, half a pixel beside %.2f, %.2f\n", name, seed, exact, off[0], off[1]);
+	/* the noise of two pictures, and clearly better than an offset of half a pixel */
+	assert_true(exact < 4.5);
+	assert_true(exact < share * off[0] && exact < share * off[1]);
+	close_street(&s);
+}
+
 static void test_disparity_leads_to_the_same_surface(void **state)
 {
 	static const char *const names[] = {"street", "climb", "fall", "ramp", "verge"};
 
 	if (EMULATED(SAME_BYTES))
 		return;
-	for (unsigned seed = 1; seed < 10; seed++) {
-		struct street s;
-		struct fit f = {0};
-		double gain, offset, exact, off[2];
-
-		open_street(&s, names[seed % 5], seed, W, H);
-		put_out_light(&s);
-		draw(&s, 10 * seed);
-		residual(&s, 0, 1, 0, &f);
-		assert_true(f.n > W * H / 8);
-		gain = (f.n * f.xy - f.x * f.y) / (f.n * f.xx - f.x * f.x);
-		offset = (f.y - gain * f.x) / f.n;
-		assert_true(gain > 0.85 && gain < 1.15);
-		exact = residual(&s, 0, gain, offset, NULL);
-		off[0] = residual(&s, 0.5, gain, offset, NULL);
-		off[1] = residual(&s, -0.5, gain, offset, NULL);
-		print_message("# %s %u: %.2f, half a pixel beside %.2f, %.2f\n", names[seed % 5], seed, exact,
-			      off[0], off[1]);
-		/* the noise of two pictures, and clearly better than an offset of half a pixel */
-		assert_true(exact < 4.5);
-		assert_true(exact < 0.8 * off[0] && exact < 0.8 * off[1]);
-		close_street(&s);
-	}
+	for (unsigned seed = 1; seed < 10; seed++)
+		check_surface(names[seed % 5], seed, 1, 0.8);
+	/* walls have less texture than noise, and little more than the rounding of grey levels */
+	for (unsigned seed = 1; seed < 25; seed++)
+		check_surface("room", seed, 0, 0.92);
 }
 
 /*
@@ -250,6 +261,7 @@ static void test_hidden_pixels_are_hidden(void **state)
 	check_hidden("verge");
 	check_hidden("street");
 	check_hidden("ramp");
+	check_hidden("room");
 }
 
 static void check_column(const struct street *s, const struct stixel *list, uint32_t n, int u, int width)
