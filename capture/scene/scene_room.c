@@ -287,13 +287,6 @@ static double height_at(const struct plan *r, double z)
 	return z < r->edge + r->ramp ? r->rise * (z - r->edge) / r->ramp : r->rise;
 }
 
-/* Something on a wall: its distance along it, and its size. */
-struct hanging {
-	enum sx_material material;
-	float grey, detail[4];
-	double s, y, width, height;
-};
-
 /* A wall: where it begins, and which way it goes. */
 struct wall {
 	double x, z, u[2], n[2], length;

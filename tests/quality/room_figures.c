@@ -18,8 +18,8 @@
 #define LEVEL 0.03 /* m; what is lower lies below the floor */
 #define GAP_ROWS 40
 
-static const char *const names[ROOM_FIGURES] = {"near", "paper", "plain",  "floor",  "lost", "dark",
-						"ramp", "kerb",	 "missed", "beyond", "down", "gap"};
+static const char *const names[ROOM_FIGURES] = {"near", "sure", "paper",  "plain",  "floor", "lost", "dark",
+						"ramp", "kerb", "missed", "beyond", "down",  "gap"};
 static const char *const firsts[FIRSTS] = {"nothing",	"plain wall",	"wall", "door, window",
 					   "thing",	"low",		"kerb", "kerb from 2 m",
 					   "step down", "step from 2 m"};
@@ -226,6 +226,12 @@ static bool passes_gap(const struct pair *p, int u, const struct stixel_free_col
 	return false;
 }
 
+/* Returns true if the free space of a column ends at an object that was hardly measured. */
+static bool is_filled(const struct pair *p, const struct stixel_free_column *got)
+{
+	return got->stixel < p->header.stixel_count && stixel_is_filled(&p->frame.stixels[got->stixel]);
+}
+
 static void score_column(struct room_figures *s, const struct pair *p, int u,
 			 const struct stixel_free_column *got)
 {
@@ -242,6 +248,8 @@ static void score_column(struct room_figures *s, const struct pair *p, int u,
 	s->columns[first.what][verdict]++;
 	if (first.what == FIRST_PLAIN_WALL && !ramp && verdict != ROOM_UNSEEN)
 		take(s, ROOM_NEAR, verdict == ROOM_TOO_NEAR);
+	if (first.what == FIRST_PLAIN_WALL && !ramp && verdict != ROOM_UNSEEN && !is_filled(p, got))
+		take(s, ROOM_SURE, verdict == ROOM_TOO_NEAR);
 	if (first.what == FIRST_WALL && !ramp && verdict != ROOM_UNSEEN)
 		take(s, ROOM_PAPER, verdict == ROOM_TOO_NEAR);
 	if (first.what == FIRST_KERB && !p->scene->room.dark && !is_plain(&p->scene->facets[0]))

@@ -9,7 +9,8 @@
  *
  *   near    columns with a plain wall first, of those that are seen up to anything: near; not in rooms with a
  *           ramp
- *   paper   the same with a textured wall
+ *   sure    the same, of those that do not end at a filled object (stixel_is_filled())
+ *   paper   near with a textured wall
  *   plain   pixels of plain floor in object stixels
  *   floor   pixels of textured floor (boards, carpet, tiles) in object stixels
  *   lost    pixels of textured floor in neither ground nor object
@@ -34,6 +35,7 @@
 
 enum {
 	ROOM_NEAR,
+	ROOM_SURE,
 	ROOM_PAPER,
 	ROOM_PLAIN,
 	ROOM_FLOOR,

@@ -162,6 +162,10 @@ static void test_walls_too_near_and_too_far(void **state)
 		f.stixels[2 * 9 + 1].row_bottom -= 15;
 		check_verdicts(&f, i ? FIRST_WALL : FIRST_PLAIN_WALL);
 		assert_int_equal(f.s.bad[i ? ROOM_PAPER : ROOM_NEAR], 1);
+		assert_int_equal(f.s.bad[ROOM_SURE], !i);
+		f.stixels[2 * 8 + 1].flags = STIXEL_FLAG_FILLED;
+		score(&f);
+		assert_int_equal(f.s.bad[ROOM_SURE], 0);
 		assert_int_equal(f.s.all[i ? ROOM_NEAR : ROOM_PAPER], 0);
 		assert_int_equal(f.s.bad[ROOM_BEYOND], 1);
 		f.scene.room.floor = SX_ROOM_RAMP;
