@@ -38,7 +38,8 @@ enum stixel_message_kind {
 	STIXEL_MESSAGE_RIGHT = 7,	      /* foxglove.RawImage */
 	STIXEL_MESSAGE_DISPARITY = 8,	      /* foxglove.RawImage */
 	STIXEL_MESSAGE_EVENTS = 9,	      /* stixel.Event: stixel_messages_event() */
-	STIXEL_MESSAGE_STIXEL = 10	      /* bytes of the frame before its images, unchanged */
+	STIXEL_MESSAGE_STIXEL = 10,	      /* bytes of the frame before its images, unchanged */
+	STIXEL_MESSAGE_SCAN = 11	      /* since 1.7: foxglove.LaserScan, with the usual options */
 };
 
 /* Description of a kind of message, which a viewer gets once. Later versions may add fields at the end. */
@@ -97,7 +98,7 @@ STIXEL_API int stixel_messages_colours(struct stixel_messages *messages, const d
 /*
  * Makes a message of the frame. bytes: sizeof(*message). 1: made. The message is valid until the next call
  * with this object, and only as long as the frame. 0: the frame has no such message, because it has no camera
- * model (scene, points, transform) or no such image. -EINVAL: there is no frame, or frames have no such
+ * model (scene, points, transform, scan) or no such image. -EINVAL: there is no frame, or frames have no such
  * message; -ENOMEM.
  */
 STIXEL_API int stixel_messages_make(struct stixel_messages *messages, unsigned kind,

@@ -95,6 +95,20 @@ STIXEL_API int stixel_recording_info(const struct stixel_recording *recording,
 STIXEL_API int stixel_recording_next(struct stixel_recording *recording, struct stixel_record *record,
 				     size_t bytes);
 /*
+ * (since 1.7) Decodes a JPEG image of a recording: writes height rows of width grey levels, each pitch bytes
+ * after the previous one. Returns 0, or a negative errno value: the image is damaged. It must not call
+ * functions of this library.
+ */
+typedef int stixel_recording_jpeg_fn(void *user, const void *jpeg, uint64_t bytes, uint8_t *pixels,
+				     uint32_t width, uint32_t height, uint32_t pitch);
+/*
+ * (since 1.7) Sets the decoder of JPEG images; NULL: the library's own one. The library of a wheel has none:
+ * then frames come without images, with STIXEL_FRAME_PLANE_LEFT_OUT. Returns 1 if the library has a decoder of
+ * its own, else 0. -EINVAL.
+ */
+STIXEL_API int stixel_recording_on_jpeg(struct stixel_recording *recording, stixel_recording_jpeg_fn *decode,
+					void *user);
+/*
  * Uses the index to go to the last chunk whose first frame was published at or before published_ns
  * (CLOCK_MONOTONIC). Call it before anything is read from the recording. Earlier frames of that chunk are
  * read as well. 0; -ESPIPE: there is no index, read on instead; -ENOMEM; other errors: why the library cannot

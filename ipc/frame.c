@@ -228,6 +228,38 @@ int64_t sx_frame_shrink(void *out, size_t room, const void *frame)
 	return h.frame_bytes;
 }
 
+int64_t sx_frame_keep_images(void *out, size_t room, const struct stixel_frame *frame, unsigned kinds)
+{
+	const uint32_t there[SX_FRAME_IMAGES] = {frame->header->plane_kind, frame->header->plane2_kind};
+	struct stixel_image kept[SX_FRAME_IMAGES];
+	struct stixel_frame_header h;
+	uint64_t bytes;
+	uint8_t *at;
+	int n = 0;
+
+	for (int i = 0; i < SX_FRAME_IMAGES; i++)
+		if (there[i] && kinds >> (there[i] & 31) & 1 && stixel_image(frame, there[i], &kept[n]))
+			n++;
+	if (n == 0)
+		return sx_frame_shrink(out, room, frame->bytes);
+	if (!images_agree(kept, n))
+		return -EINVAL;
+	load_header(&h, frame->bytes);
+	bytes = h.plane_offset;
+	for (int i = 0; i < n; i++)
+		bytes += sx_frame_image_bytes(1u << kept[i].kind, kept[i].width, kept[i].height);
+	if (bytes > room)
+		return -ENOBUFS;
+	memcpy(out, frame->bytes, h.plane_offset);
+	at = (uint8_t *)out + h.plane_offset;
+	place_images(&h, kept, n, h.plane_offset);
+	h.frame_bytes = (uint32_t)bytes;
+	for (int i = 0; i < n; i++)
+		at = copy_image(at, &kept[i]);
+	seal(out, &h);
+	return h.frame_bytes;
+}
+
 uint64_t sx_epoch_new(void)
 {
 	uint64_t epoch = 0;

@@ -45,6 +45,11 @@ void sx_frame_restamp(void *frame, uint64_t epoch, uint64_t number);
  * bytes, copies its header alone (sets STIXEL_FRAME_STIXELS_LEFT_OUT). Returns bytes or -ENOBUFS.
  */
 int64_t sx_frame_shrink(void *out, size_t room, const void *frame);
+/*
+ * Copies a checked frame with those of its images that are in kinds (bits 1u << enum stixel_plane), and
+ * without images as sx_frame_shrink() does if it has none of them. Returns bytes, -ENOBUFS or -EINVAL.
+ */
+int64_t sx_frame_keep_images(void *out, size_t room, const struct stixel_frame *frame, unsigned kinds);
 
 /* Returns a random number for a life of a publisher, never 0. */
 uint64_t sx_epoch_new(void);

@@ -12,6 +12,7 @@
 
 #include "base/contract.h"
 #include "base/why.h"
+#include "capture/image/jpeg.h"
 #include "include/stixel_recording.h"
 #include "recording/library.h"
 #include "recording/recording.h"
@@ -211,6 +212,16 @@ int stixel_recording_next(struct stixel_recording *recording, struct stixel_reco
 	memset(to, 0, bytes);
 	memcpy(to, &all, bytes < sizeof(all) ? bytes : sizeof(all));
 	return e;
+}
+
+int stixel_recording_on_jpeg(struct stixel_recording *recording, stixel_recording_jpeg_fn *decode, void *user)
+{
+	struct sx_why why;
+
+	if (!recording)
+		return -EINVAL;
+	sx_recording_on_jpeg(recording->r, decode, user);
+	return sx_jpeg_check(&why) == 0;
 }
 
 static int seek(void *object, void *published_ns)

@@ -22,9 +22,11 @@ enum sx_record_kind {
 
 struct sx_record {
 	enum sx_record_kind kind;
-	uint64_t offset;			     /* offset of the record's chunk, bytes */
-	int64_t time_ns;			     /* CLOCK_REALTIME; of a frame: time of publication */
-	struct stixel_frame frame;		     /* SX_RECORD_FRAME: checked */
+	uint64_t offset;	   /* offset of the record's chunk, bytes */
+	int64_t time_ns;	   /* CLOCK_REALTIME; of a frame: time of publication */
+	struct stixel_frame frame; /* SX_RECORD_FRAME: checked */
+	/* SX_RECORD_FRAME: the JPEG from which an image of this kind was decoded; empty: none */
+	struct sx_span jpeg[STIXEL_PLANE_RIGHT + 1];
 	const struct sx_record_publisher *publisher; /* SX_RECORD_PUBLISHER */
 	const struct sx_record_gap *gap;	     /* SX_RECORD_GAP */
 	/* SX_RECORD_DAMAGE: number of damaged bytes from offset on */
@@ -46,6 +48,7 @@ struct sx_recording_state {
 	/* first byte and length of an incomplete record at the end; 0: all records are whole */
 	uint64_t cut_at, cut_bytes;
 	uint64_t compressed;   /* number of compressed chunks */
+	uint64_t jpeg_images;  /* images that are JPEG; without libjpeg, their frames come without images */
 	uint64_t images_apart; /* images that do not follow their frame, and are therefore not used */
 	bool ended;	       /* a correct end of the file was read */
 	bool indexed;	       /* there is an index of chunks for sx_recording_seek() */
@@ -81,6 +84,13 @@ int sx_recording_next(struct sx_recording *r, struct sx_record *record);
  */
 typedef int sx_recording_wait_fn(void *user, int fd);
 void sx_recording_on_wait(struct sx_recording *r, sx_recording_wait_fn *wait, void *user);
+/*
+ * Sets a decoder for JPEG images instead of libjpeg; NULL: libjpeg, if the program has it. decode(user, jpeg, bytes,
+ * pixels, width, height, pitch) writes height rows of width grey levels and returns 0, or a negative error.
+ */
+typedef int sx_recording_decode_fn(void *user, const void *jpeg, uint64_t bytes, uint8_t *pixels,
+				   uint32_t width, uint32_t height, uint32_t pitch);
+void sx_recording_on_jpeg(struct sx_recording *r, sx_recording_decode_fn *decode, void *user);
 /*
  * Goes forward, by the index, to the last chunk whose first frame has this epoch (0: any) and was published
  * at or before published_ns (CLOCK_MONOTONIC). Returns 0. Earlier frames of that chunk are returned as well.

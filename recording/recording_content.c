@@ -8,9 +8,17 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "capture/image/jpeg.h"
 #include "ipc/check.h"
 #include "ipc/frame.h"
 #include "recording/recording_priv.h"
+
+/* Where an image belongs in the frame that is being put together, and its shape. */
+struct image_place {
+	uint32_t width, height, pitch; /* px, px, bytes */
+	size_t bytes;
+	uint8_t *at;
+};
 
 /* ---- channels ---- */
 
@@ -23,7 +31,9 @@ static enum role role_of(struct sx_span name, const struct sx_span encoding)
 		     {"events", "protobuf", ROLE_EVENTS},
 		     {"disparity", "protobuf", ROLE_IMAGE + STIXEL_PLANE_DISPARITY},
 		     {"left", "protobuf", ROLE_IMAGE + STIXEL_PLANE_LEFT},
-		     {"right", "protobuf", ROLE_IMAGE + STIXEL_PLANE_RIGHT}};
+		     {"right", "protobuf", ROLE_IMAGE + STIXEL_PLANE_RIGHT},
+		     {"left" SX_RECORDED_JPEG, "protobuf", ROLE_JPEG + STIXEL_PLANE_LEFT},
+		     {"right" SX_RECORDED_JPEG, "protobuf", ROLE_JPEG + STIXEL_PLANE_RIGHT}};
 
 	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
 		if (sx_span_is(name, roles[i].name) && sx_span_is(encoding, roles[i].encoding))
@@ -101,6 +111,8 @@ static int give_frame(struct sx_recording *r, struct sx_span content, struct sx_
 				    record);
 	record->kind = SX_RECORD_FRAME;
 	record->time_ns = r->frame_time_ns;
+	for (int i = 0; i <= STIXEL_PLANE_RIGHT; i++)
+		record->jpeg[i] = (struct sx_span){r->jpeg[i].at, r->jpeg[i].count};
 	r->given += h->frame_bytes;
 	return 1;
 }
@@ -189,38 +201,110 @@ static int take_frame(struct sx_recording *r, struct sx_span content, struct sx_
 	r->frame_time_ns = record->time_ns;
 	r->frame_at = r->state.offset;
 	r->frame_message_bytes = content.bytes;
+	for (int i = 0; i <= STIXEL_PLANE_RIGHT; i++)
+		r->jpeg[i].count = 0;
 	r->missing = missing;
 	return missing ? 0 : give_frame(r, content, record);
+}
+
+/*
+ * Returns the place of an image in the frame that is being put together, all zero if the image does not belong
+ * to that frame: a frame and its images have the same time.
+ */
+static struct image_place place_of(struct sx_recording *r, unsigned kind, int64_t time_ns)
+{
+	const struct stixel_frame_header *h = (const struct stixel_frame_header *)r->frame;
+	struct image_place place = {0};
+
+	sx_must_be(r->missing == 0 || r->frame);
+	if (!(r->missing >> kind & 1) || time_ns != r->frame_time_ns) {
+		r->state.images_apart++;
+		return place;
+	}
+	place = h->plane_kind == kind
+			? (struct image_place){h->plane_width, h->plane_height, h->plane_pitch,
+					       h->plane_bytes, r->frame + h->plane_offset}
+			: (struct image_place){h->plane2_width, h->plane2_height, h->plane2_pitch,
+					       h->plane2_bytes, r->frame + h->plane2_offset};
+	sx_must((size_t)(place.at - r->frame) + place.bytes, <=, r->frame_room);
+	return place;
+}
+
+static int took_image(struct sx_recording *r, unsigned kind, struct sx_span content, struct sx_record *record)
+{
+	r->missing &= ~(1u << kind);
+	return r->missing ? 0 : give_frame(r, content, record);
+}
+
+void sx_recording_on_jpeg(struct sx_recording *r, sx_recording_decode_fn *decode, void *user)
+{
+	r->decode = decode;
+	r->decode_user = user;
+}
+
+/* Decodes a JPEG to the place of its image. Returns 0 or a negative error. */
+static int decode_jpeg(struct sx_recording *r, struct sx_span jpeg, const struct image_place *place)
+{
+	const struct sx_image to = {place->at, (int)place->width, (int)place->height, place->pitch,
+				    SX_PIXEL_U8};
+	struct sx_image_notes notes;
+	struct sx_why why;
+
+	memset(place->at, 0, place->bytes); /* the bytes between width and pitch */
+	if (r->decode)
+		return r->decode(r->decode_user, jpeg.at, jpeg.bytes, place->at, place->width, place->height,
+				 place->pitch);
+	return sx_jpeg_decode(jpeg.at, jpeg.bytes, &to, &notes, &why);
+}
+
+/* Takes a JPEG into the frame. */
+static int take_jpeg(struct sx_recording *r, unsigned kind, struct sx_span content, struct sx_span data,
+		     struct sx_record *record)
+{
+	struct image_place place;
+	struct sx_span jpeg;
+	struct sx_why why;
+	int e;
+
+	r->state.jpeg_images++;
+	if (!r->decode && sx_jpeg_check(&why) < 0)
+		return 0;
+	place = place_of(r, kind, record->time_ns);
+	if (!place.at)
+		return 0;
+	if (!place.width || !place.height || place.width > place.pitch ||
+	    (uint64_t)place.pitch * place.height != place.bytes || !sx_jpeg_parse(data, &jpeg))
+		return frame_damage(r, content, "an image is not the one of its frame", record);
+	if (!sx_affords_expansion(r, place.bytes))
+		return frame_damage(r, content, "images expand to far more than the file", record);
+	r->expanded += place.bytes;
+	r->unasked += place.bytes;
+	e = decode_jpeg(r, jpeg, &place);
+	if (e == -ENOMEM)
+		return e;
+	if (e < 0)
+		return frame_damage(r, content, "an image is a damaged JPEG", record);
+	r->jpeg[kind].count = 0;
+	sx_bytes_add(&r->jpeg[kind], jpeg.at, jpeg.bytes);
+	return r->jpeg[kind].failed ? -ENOMEM : took_image(r, kind, content, record);
 }
 
 /* Copies an image to its place in the frame. */
 static int take_image(struct sx_recording *r, unsigned kind, struct sx_span content, struct sx_span data,
 		      struct sx_record *record)
 {
-	const struct stixel_frame_header *h = (const struct stixel_frame_header *)r->frame;
-	const bool first = h && h->plane_kind == kind;
+	const struct image_place place = place_of(r, kind, record->time_ns);
 	struct stixel_image image;
 	size_t bytes;
 
-	sx_must_be(r->missing == 0 || r->frame);
-	/*
-	 * A frame and its images have the same time. This image belongs to a frame that was lost or is
-	 * elsewhere in the file.
-	 */
-	if (!(r->missing >> kind & 1) || record->time_ns != r->frame_time_ns) {
-		r->state.images_apart++;
+	if (!place.at)
 		return 0;
-	}
-	if (!sx_image_parse(data, &image, &bytes) || bytes != (first ? h->plane_bytes : h->plane2_bytes) ||
-	    image.width != (first ? h->plane_width : h->plane2_width) ||
-	    image.height != (first ? h->plane_height : h->plane2_height) ||
-	    image.pitch != (first ? h->plane_pitch : h->plane2_pitch))
+	if (!sx_image_parse(data, &image, &bytes) || bytes != place.bytes || image.width != place.width ||
+	    image.height != place.height || image.pitch != place.pitch)
 		return frame_damage(r, content, "an image is not the one of its frame", record);
-	sx_must((first ? h->plane_offset : h->plane2_offset) + bytes, <=, r->frame_room);
 	if (bytes)
-		memcpy(r->frame + (first ? h->plane_offset : h->plane2_offset), image.data, bytes);
-	r->missing &= ~(1u << kind);
-	return r->missing ? 0 : give_frame(r, content, record);
+		memcpy(place.at, image.data, bytes);
+	return took_image(r, kind, content, record);
 }
 
 /* ---- messages ---- */
@@ -262,6 +346,8 @@ int sx_content_message(struct sx_recording *r, struct sx_span content, struct sx
 	if (in.failed)
 		return frame_damage(r, content, "a message contradicts itself", record);
 	data = sx_cursor_take(&in, in.left);
+	if (role > ROLE_JPEG)
+		return take_jpeg(r, role - ROLE_JPEG, content, data, record);
 	if (role > ROLE_IMAGE)
 		return take_image(r, role - ROLE_IMAGE, content, data, record);
 	if (r->missing) {

@@ -28,6 +28,12 @@ static const struct sx_pb_row image_rows[] = {
 	{"encoding", IMAGE_ENCODING, SX_PB_STRING, false}, {"step", IMAGE_STEP, SX_PB_FIXED32, false},
 	{"data", IMAGE_DATA, SX_PB_BYTES, false}};
 
+enum jpeg_field { JPEG_TIME = 1, JPEG_DATA, JPEG_FORMAT, JPEG_CAMERA };
+static const struct sx_pb_row jpeg_rows[] = {{"timestamp", JPEG_TIME, SX_PB_MESSAGE, false},
+					     {"frame_id", JPEG_CAMERA, SX_PB_STRING, false},
+					     {"data", JPEG_DATA, SX_PB_BYTES, false},
+					     {"format", JPEG_FORMAT, SX_PB_STRING, false}};
+
 enum camera_field {
 	CAMERA_TIME = 1,
 	CAMERA_WIDTH,
@@ -94,6 +100,8 @@ static const struct {
 	size_t count;
 } schemas[SX_SCHEMAS] = {
 	[SX_SCHEMA_IMAGE] = {"foxglove", "RawImage", "foxglove.RawImage", image_rows, COUNT(image_rows)},
+	[SX_SCHEMA_JPEG] = {"foxglove", "CompressedImage", "foxglove.CompressedImage", jpeg_rows,
+			    COUNT(jpeg_rows)},
 	[SX_SCHEMA_CALIBRATION] = {"foxglove", "CameraCalibration", "foxglove.CameraCalibration", camera_rows,
 				   COUNT(camera_rows)},
 	[SX_SCHEMA_EVENT] = {"stixel", "Event", "stixel.Event", event_rows, COUNT(event_rows)},
@@ -112,6 +120,7 @@ static const char *const topics[] = {
 	[STIXEL_MESSAGE_DISPARITY] = "disparity",
 	[STIXEL_MESSAGE_EVENTS] = "events",
 	[STIXEL_MESSAGE_STIXEL] = "stixel",
+	[STIXEL_MESSAGE_SCAN] = "scan",
 };
 
 const char *sx_topic_name(enum stixel_message_kind kind)
@@ -205,6 +214,31 @@ bool sx_image_parse(struct sx_span message, struct stixel_image *image, size_t *
 			image->data = f.bytes.at, *bytes = f.bytes.bytes;
 	}
 	return !in.failed;
+}
+
+void sx_jpeg_message(struct sx_bytes *to, const struct stixel_frame_header *h, const char *camera,
+		     size_t bytes)
+{
+	add_stamp(to, JPEG_TIME, h);
+	sx_pb_text(to, JPEG_CAMERA, camera);
+	sx_pb_text(to, JPEG_FORMAT, "jpeg");
+	sx_pb_bytes_head(to, JPEG_DATA, bytes);
+}
+
+bool sx_jpeg_parse(struct sx_span message, struct sx_span *jpeg)
+{
+	struct sx_cursor in = {message.at, message.bytes, false};
+	bool good = false;
+	struct sx_pb_field f;
+
+	*jpeg = (struct sx_span){NULL, 0};
+	while (sx_pb_next(&in, &f)) {
+		if (f.number == JPEG_DATA)
+			*jpeg = f.bytes;
+		else if (f.number == JPEG_FORMAT)
+			good = sx_span_is(f.bytes, "jpeg");
+	}
+	return !in.failed && good && jpeg->bytes > 0;
 }
 
 void sx_calibration_message(struct sx_bytes *to, const struct stixel_frame_header *h, const char *camera,

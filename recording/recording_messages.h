@@ -12,11 +12,15 @@
 
 enum sx_recording_schema {
 	SX_SCHEMA_IMAGE,       /* foxglove.RawImage */
+	SX_SCHEMA_JPEG,	       /* foxglove.CompressedImage */
 	SX_SCHEMA_CALIBRATION, /* foxglove.CameraCalibration */
 	SX_SCHEMA_EVENT,       /* stixel.Event */
 	SX_SCHEMA_BYTES,       /* stixel.Bytes: not protobuf; its description is a text */
 	SX_SCHEMAS
 };
+
+/* End of the topic of an image that was coded as JPEG: "left/compressed". */
+#define SX_RECORDED_JPEG "/compressed"
 
 const char *sx_recording_schema_name(enum sx_recording_schema schema);
 /* Returns the encoding of the schema and of its messages. */
@@ -41,6 +45,11 @@ void sx_image_message(struct sx_bytes *to, const struct stixel_frame_header *h, 
  * damaged.
  */
 bool sx_image_parse(struct sx_span message, struct stixel_image *image, size_t *bytes);
+/* Appends a CompressedImage without its JPEG. The caller appends `bytes` of it. */
+void sx_jpeg_message(struct sx_bytes *to, const struct stixel_frame_header *h, const char *camera,
+		     size_t bytes);
+/* Parses the JPEG of an image, which stays in message. False: damaged, or another format. */
+bool sx_jpeg_parse(struct sx_span message, struct sx_span *jpeg);
 
 /* Appends the calibration of one camera of the rectified pair. right: P contains the baseline. */
 void sx_calibration_message(struct sx_bytes *to, const struct stixel_frame_header *h, const char *camera,

@@ -162,6 +162,8 @@ void sx_recording_close(struct sx_recording *r)
 	free(r->window);
 	free(r->frame);
 	free(r->bare);
+	for (int i = 0; i <= STIXEL_PLANE_RIGHT; i++)
+		sx_bytes_free(&r->jpeg[i]);
 	free(r->places);
 	free(r);
 }

@@ -11,8 +11,8 @@
 #include "recording/mcap.h"
 #include "recording/recording.h"
 
-/* Content of a channel. Images are ROLE_IMAGE + enum stixel_plane. */
-enum role { ROLE_NONE, ROLE_FRAMES, ROLE_EVENTS, ROLE_IMAGE };
+/* Content of a channel. Images are ROLE_IMAGE + enum stixel_plane, and ROLE_JPEG + enum stixel_plane. */
+enum role { ROLE_NONE, ROLE_FRAMES, ROLE_EVENTS, ROLE_IMAGE, ROLE_JPEG = ROLE_IMAGE + 16 };
 
 /* More than the largest frame with its images. A record that claims to be larger is damaged. */
 #define CHUNK_MAX (UINT64_C(320) << 20)
@@ -25,6 +25,8 @@ struct sx_recording {
 	bool seekable;
 	sx_recording_wait_fn *wait;
 	void *user;
+	sx_recording_decode_fn *decode; /* NULL: libjpeg */
+	void *decode_user;
 	uint8_t *window; /* memory of the window; the data are [begin, end) of room bytes */
 	size_t room, begin, end;
 	bool eof;
@@ -70,7 +72,9 @@ struct sx_recording {
 	bool channels_seen;
 	uint8_t *frame; /* frame that is being put together */
 	size_t frame_room;
-	uint8_t *bare;	  /* frame without its images */
+	uint8_t *bare; /* frame without its images */
+	struct sx_bytes
+		jpeg[STIXEL_PLANE_RIGHT + 1]; /* JPEGs of that frame, by enum stixel_plane; empty: none */
 	unsigned missing; /* images of the frame that have not come: bits 1u << enum stixel_plane */
 	int64_t frame_time_ns;
 	uint64_t frame_at;	    /* offset of the frame's chunk */

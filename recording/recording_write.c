@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -36,7 +37,7 @@ static int add_channel(struct sx_recording_writer *w, int schema, const char *to
 
 /* Adds the channel of a topic, and its schema. Leaves *id if the channel already exists. */
 static int need_channel(struct sx_recording_writer *w, int *id, enum sx_recording_schema schema,
-			enum stixel_message_kind topic)
+			const char *topic)
 {
 	const char *encoding = sx_recording_schema_encoding(schema);
 	struct sx_bytes b = {0};
@@ -52,7 +53,7 @@ static int need_channel(struct sx_recording_writer *w, int *id, enum sx_recordin
 		sx_bytes_free(&b);
 	}
 	if (w->schema[schema] > 0)
-		*id = add_channel(w, w->schema[schema], sx_topic_name(topic), encoding);
+		*id = add_channel(w, w->schema[schema], topic, encoding);
 	else
 		*id = w->schema[schema] ? w->schema[schema] : -ENOMEM;
 	return *id < 0 ? *id : 0;
@@ -97,7 +98,7 @@ int sx_recording_begin(struct sx_recording_writer *w, sx_mcap_sink_fn *sink, voi
 					     {NULL, NULL}};
 	int r;
 
-	*w = (struct sx_recording_writer){.period_ns = params->period_ns};
+	*w = (struct sx_recording_writer){.period_ns = params->period_ns, .jpeg = params->jpeg, .user = user};
 	snprintf(monotonic, sizeof(monotonic), "%" PRId64, sx_now_ns());
 	snprintf(realtime, sizeof(realtime), "%" PRId64, sx_clock_ns(CLOCK_REALTIME));
 	snprintf(w->instance, sizeof(w->instance), "%s", params->instance);
@@ -106,9 +107,9 @@ int sx_recording_begin(struct sx_recording_writer *w, sx_mcap_sink_fn *sink, voi
 	if (r == 0)
 		r = sx_mcap_metadata(w->mcap, "stixel.recording", pairs);
 	if (r == 0)
-		r = need_channel(w, &w->frame_channel, SX_SCHEMA_BYTES, STIXEL_MESSAGE_STIXEL);
+		r = need_channel(w, &w->frame_channel, SX_SCHEMA_BYTES, sx_topic_name(STIXEL_MESSAGE_STIXEL));
 	if (r == 0)
-		r = need_channel(w, &w->event_channel, SX_SCHEMA_EVENT, STIXEL_MESSAGE_EVENTS);
+		r = need_channel(w, &w->event_channel, SX_SCHEMA_EVENT, sx_topic_name(STIXEL_MESSAGE_EVENTS));
 	return w->error = r;
 }
 
@@ -153,18 +154,56 @@ static int images_apart(const struct stixel_frame *frame, struct stixel_image im
 	return at == h->frame_bytes ? n : 0;
 }
 
-static int put_image(struct sx_recording_writer *w, const struct stixel_frame_header *h,
-		     const struct stixel_image *image)
+/* Puts a JPEG to the topic of its image with "/compressed". */
+static int put_jpeg(struct sx_recording_writer *w, const struct stixel_frame_header *h, unsigned kind,
+		    const unsigned char *data, size_t bytes)
 {
-	int *channel = &w->image_channel[image->kind];
+	int *channel = &w->jpeg_channel[kind];
+	char topic[32];
 	int r;
 
-	sx_must_index(image->kind, SX_RECORDING_KINDS);
-	r = need_channel(w, channel, SX_SCHEMA_IMAGE, image_topics[image->kind]);
+	snprintf(topic, sizeof(topic), "%s" SX_RECORDED_JPEG, sx_topic_name(image_topics[kind]));
+	r = need_channel(w, channel, SX_SCHEMA_JPEG, topic);
+	if (r < 0)
+		return w->error = r;
+	sx_jpeg_message(&w->message, h, w->camera, bytes);
+	return put_message(w, *channel, data, bytes);
+}
+
+static int put_pixels(struct sx_recording_writer *w, const struct stixel_frame_header *h,
+		      const struct stixel_image *image)
+{
+	int *channel = &w->image_channel[image->kind];
+	int r = need_channel(w, channel, SX_SCHEMA_IMAGE, sx_topic_name(image_topics[image->kind]));
+
 	if (r < 0)
 		return w->error = r;
 	sx_image_message(&w->message, h, w->camera, image);
 	return put_message(w, *channel, image->data, (size_t)image->pitch * image->height);
+}
+
+/* Puts an image: its JPEG if there is one, else its pixels. */
+static int put_image(struct sx_recording_writer *w, const struct stixel_frame_header *h,
+		     const struct stixel_image *image)
+{
+	/* the pixels are not changed, but views of images have no const */
+	const struct sx_image view = {.data = (void *)(uintptr_t)image->data,
+				      .width = (int)image->width,
+				      .height = (int)image->height,
+				      .pitch = image->pitch,
+				      .pixel = SX_PIXEL_U8};
+	unsigned char *data = NULL;
+	size_t bytes;
+	int r = 0;
+
+	sx_must_index(image->kind, SX_RECORDING_KINDS);
+	if (w->jpeg && image->kind != STIXEL_PLANE_DISPARITY)
+		r = w->jpeg(w->user, image->kind, &view, &data, &bytes);
+	if (r < 0)
+		return w->error = r;
+	r = r ? put_jpeg(w, h, image->kind, data, bytes) : put_pixels(w, h, image);
+	free(data);
+	return r;
 }
 
 static int put_calibrations(struct sx_recording_writer *w, const struct stixel_frame_header *h)
@@ -176,7 +215,8 @@ static int put_calibrations(struct sx_recording_writer *w, const struct stixel_f
 	if (!sx_calibration_due(&w->calibration, h))
 		return r;
 	for (int i = 0; i < 2 && r == 0; i++) {
-		r = need_channel(w, &w->calibration_channel[i], SX_SCHEMA_CALIBRATION, topics[i]);
+		r = need_channel(w, &w->calibration_channel[i], SX_SCHEMA_CALIBRATION,
+				 sx_topic_name(topics[i]));
 		if (r < 0)
 			return w->error = r;
 		sx_calibration_message(&w->message, h, w->camera, i == 1);
@@ -206,6 +246,13 @@ int sx_recording_frame(struct sx_recording_writer *w, const struct stixel_frame 
 	if (w->error == 0)
 		count_frame(w, h);
 	return sx_recording_tick(w);
+}
+
+int sx_recording_message(struct sx_recording_writer *w, int channel, const void *data, size_t bytes)
+{
+	const struct sx_mcap_part part = {data, bytes};
+
+	return put(w, channel, &part, 1);
 }
 
 int sx_recording_publisher(struct sx_recording_writer *w, const struct sx_record_publisher *p,

@@ -8,26 +8,38 @@
 
 #include <stdbool.h>
 
+#include "base/image.h"
 #include "recording/mcap_write.h"
 #include "recording/recording_messages.h"
 
 #define SX_RECORDING_KINDS 4 /* number of known kinds of enum stixel_plane */
+
+/*
+ * Gives the JPEG of an image of a frame: *data of *bytes, memory for free(). image: its pixels, U8. kind: enum
+ * stixel_plane. Returns 1; 0: write the pixels instead; -ENOMEM.
+ */
+typedef int sx_recording_jpeg_fn(void *user, unsigned kind, const struct sx_image *image,
+				 unsigned char **data, size_t *bytes);
 
 struct sx_recording_params {
 	const char *instance;
 	bool compress;
 	size_t chunk_bytes; /* messages wait until they have this size, bytes, */
 	int64_t period_ns;  /* or until the first of them has waited for this time, ns */
+	sx_recording_jpeg_fn
+		*jpeg; /* gives left and right image as JPEG; NULL: they are written as they are */
 };
 
 struct sx_recording_writer {
 	struct sx_mcap *mcap;
 	struct sx_bytes message; /* message that the writer is making */
 	char instance[STIXEL_INSTANCE_BYTES], camera[STIXEL_INSTANCE_BYTES + 8];
-	int frame_channel, event_channel, calibration_channel[2],
-		image_channel[SX_RECORDING_KINDS]; /* id of a channel; 0: none */
+	int frame_channel, event_channel, calibration_channel[2], image_channel[SX_RECORDING_KINDS],
+		jpeg_channel[SX_RECORDING_KINDS]; /* id of a channel; 0: none */
 	int schema[SX_SCHEMAS];
 	struct stixel_frame_header calibration; /* calibration written last; fx 0: none */
+	sx_recording_jpeg_fn *jpeg;
+	void *user; /* of sink and jpeg */
 	/* began_ns: time when the first waiting message was put; 0: nothing waits */
 	int64_t period_ns, began_ns;
 	/* CLOCK_REALTIME of the latest frame, as written to the file */
@@ -41,6 +53,8 @@ int sx_recording_begin(struct sx_recording_writer *w, sx_mcap_sink_fn *sink, voi
 		       const struct sx_recording_params *params);
 /* Writes a frame that has been checked. */
 int sx_recording_frame(struct sx_recording_writer *w, const struct stixel_frame *frame);
+/* Writes a message about the last frame to a channel that the caller has added to w->mcap. */
+int sx_recording_message(struct sx_recording_writer *w, int channel, const void *data, size_t bytes);
 /*
  * Writes the publisher of the frames that follow. config: its configuration, or NULL if it is not known.
  * time_ns: CLOCK_REALTIME of the first of these frames.

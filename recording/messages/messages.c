@@ -7,8 +7,10 @@
 
 #include <errno.h>
 #include <foxglove/FrameTransform.pb-c.h>
+#include <foxglove/LaserScan.pb-c.h>
 #include <foxglove/PointCloud.pb-c.h>
 #include <foxglove/SceneUpdate.pb-c.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <stixel/Frame.pb-c.h>
@@ -16,14 +18,15 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
+#include "include/stixel_convert.h"
 #include "recording/messages/scale.h"
 #include "recording/messages/scene.h"
 
 /* Made by recording/messages/proto/embed.py. */
 extern const unsigned char sx_schema_FrameTransform[], sx_schema_PointCloud[], sx_schema_SceneUpdate[],
-	sx_schema_Frame[];
+	sx_schema_Frame[], sx_schema_LaserScan[];
 extern const size_t sx_schema_FrameTransform_bytes, sx_schema_PointCloud_bytes, sx_schema_SceneUpdate_bytes,
-	sx_schema_Frame_bytes;
+	sx_schema_Frame_bytes, sx_schema_LaserScan_bytes;
 
 enum { QUAD_POINTS = 4, QUAD_INDICES = 6 };
 
@@ -45,6 +48,10 @@ struct sx_messages {
 	Foxglove__Color *colour;
 	Foxglove__Point3 *point, **point_list; /* four for each stixel */
 	uint32_t *indices;		       /* six for each stixel */
+	/* pools for this number of angles of the scan */
+	uint32_t angles;
+	float *ranges;
+	double *ranges_m;
 	/* pools for this number of columns */
 	size_t columns;
 	struct stixel_free_column *space;
@@ -72,6 +79,8 @@ static void describe_own(const char **schema, const void **at, size_t *bytes, en
 					   sx_schema_PointCloud_bytes},
 		[STIXEL_MESSAGE_TRANSFORM] = {"foxglove.FrameTransform", sx_schema_FrameTransform,
 					      sx_schema_FrameTransform_bytes},
+		[STIXEL_MESSAGE_SCAN] = {"foxglove.LaserScan", sx_schema_LaserScan,
+					 sx_schema_LaserScan_bytes},
 	};
 
 	*schema = own[kind].schema, *at = own[kind].at, *bytes = own[kind].bytes;
@@ -92,7 +101,7 @@ int sx_messages_topic(struct sx_messages *m, enum stixel_message_kind kind,
 	size_t bytes;
 
 	*topic = (struct stixel_message_topic){.name = sx_topic_name(kind), .encoding = "protobuf"};
-	if (kind <= STIXEL_MESSAGE_TRANSFORM) {
+	if (kind <= STIXEL_MESSAGE_TRANSFORM || kind == STIXEL_MESSAGE_SCAN) {
 		describe_own(&topic->schema, &topic->descriptor, &bytes, kind);
 		topic->descriptor_bytes = bytes;
 		return 0;
@@ -139,12 +148,19 @@ static void free_columns(struct sx_messages *m)
 	free(m->free_list);
 }
 
+static void free_angles(struct sx_messages *m)
+{
+	free(m->ranges);
+	free(m->ranges_m);
+}
+
 void sx_messages_destroy(struct sx_messages *m)
 {
 	if (!m)
 		return;
 	free_pools(m);
 	free_columns(m);
+	free_angles(m);
 	sx_scene_finish(&m->scene);
 	sx_bytes_free(&m->bytes);
 	free(m);
@@ -186,6 +202,20 @@ static int reserve_columns(struct sx_messages *m, size_t n)
 	if (!m->space || !m->free || !m->free_list)
 		return -ENOMEM;
 	m->columns = n;
+	return 0;
+}
+
+static int reserve_angles(struct sx_messages *m, uint32_t n)
+{
+	if (n <= m->angles)
+		return 0;
+	free_angles(m);
+	m->angles = 0;
+	m->ranges = calloc(n, sizeof(*m->ranges));
+	m->ranges_m = calloc(n, sizeof(*m->ranges_m));
+	if (!m->ranges || !m->ranges_m)
+		return -ENOMEM;
+	m->angles = n;
 	return 0;
 }
 
@@ -342,6 +372,15 @@ static int need_scene(struct sx_messages *m)
 	return r;
 }
 
+/*
+ * Rounds a length to 1/1024 m, about 1 mm. Stixels are not known so well by far, and a double with few digits takes
+ * half the bytes in a compressed chunk.
+ */
+static double rounded(double m)
+{
+	return rint(m * 1024.0) / 1024.0;
+}
+
 static void fill_cubes(struct sx_messages *m, Foxglove__Quaternion *upright)
 {
 	for (size_t i = 0; i < m->scene.box_count; i++) {
@@ -353,8 +392,10 @@ static void fill_cubes(struct sx_messages *m, Foxglove__Quaternion *upright)
 		foxglove__pose__init(&m->pose[i]);
 		foxglove__color__init(&m->colour[i]);
 		foxglove__cube_primitive__init(&m->cube[i]);
-		centre->x = box->centre.x, centre->y = box->centre.y, centre->z = box->centre.z;
-		size->x = box->size.x, size->y = box->size.y, size->z = box->size.z;
+		centre->x = rounded(box->centre.x), centre->y = rounded(box->centre.y);
+		centre->z = rounded(box->centre.z);
+		size->x = rounded(box->size.x), size->y = rounded(box->size.y),
+		size->z = rounded(box->size.z);
 		m->pose[i].position = centre;
 		m->pose[i].orientation = upright;
 		m->colour[i].r = box->r, m->colour[i].g = box->g, m->colour[i].b = box->b,
@@ -376,7 +417,7 @@ static void fill_quads(struct sx_messages *m)
 			Foxglove__Point3 *to = &m->point[QUAD_POINTS * i + k];
 
 			foxglove__point3__init(to);
-			to->x = p->x, to->y = p->y, to->z = p->z;
+			to->x = rounded(p->x), to->y = rounded(p->y), to->z = rounded(p->z);
 			m->point_list[QUAD_POINTS * i + k] = to;
 		}
 		for (size_t k = 0; k < QUAD_INDICES; k++)
@@ -477,6 +518,35 @@ static int pack_transform(struct sx_messages *m, struct stixel_message *to)
 	return pack(m, &t.base, to);
 }
 
+/* Packs a scan with the usual options, which lies on the road. Nothing if the frame has no camera or no road. */
+static int pack_scan(struct sx_messages *m, struct stixel_message *to)
+{
+	Google__Protobuf__Timestamp time = stamp(m->frame.header);
+	Foxglove__LaserScan scan = FOXGLOVE__LASER_SCAN__INIT;
+	Foxglove__Quaternion upright = FOXGLOVE__QUATERNION__INIT;
+	Foxglove__Vector3 zero = FOXGLOVE__VECTOR3__INIT;
+	Foxglove__Pose here = FOXGLOVE__POSE__INIT;
+	struct stixel_scan_options o;
+
+	if (stixel_scan_defaults(&m->frame, &o, sizeof(o)) != 1 || !o.count)
+		return 0;
+	if (reserve_angles(m, o.count) < 0)
+		return -ENOMEM;
+	if (stixel_scan(&m->frame, &o, sizeof(o), m->ranges) != 1)
+		return 0;
+	for (uint32_t i = 0; i < o.count; i++)
+		m->ranges_m[i] = (double)m->ranges[i];
+	upright.w = 1.0;
+	here.position = &zero, here.orientation = &upright;
+	scan.timestamp = &time;
+	scan.frame_id = m->road_id;
+	scan.pose = &here;
+	scan.start_angle = (double)o.angle_min;
+	scan.end_angle = (double)o.angle_min + (double)o.angle_increment * (o.count - 1);
+	scan.n_ranges = o.count, scan.ranges = m->ranges_m;
+	return pack(m, &scan.base, to);
+}
+
 /* ---- messages that recordings have as well ---- */
 
 static int make_image(struct sx_messages *m, unsigned plane, struct stixel_message *to)
@@ -532,6 +602,8 @@ int sx_messages_make(struct sx_messages *m, enum stixel_message_kind kind, struc
 		return camera ? pack_points(m, to) : 0;
 	case STIXEL_MESSAGE_TRANSFORM:
 		return camera ? pack_transform(m, to) : 0;
+	case STIXEL_MESSAGE_SCAN:
+		return camera ? pack_scan(m, to) : 0;
 	case STIXEL_MESSAGE_CALIBRATION:
 	case STIXEL_MESSAGE_CALIBRATION_RIGHT:
 		return make_calibration(m, kind == STIXEL_MESSAGE_CALIBRATION_RIGHT, to);

@@ -15,7 +15,7 @@
 #include "recording/messages/palette.h"
 #include "recording/recording_messages.h"
 
-enum { SX_MESSAGE_KINDS = STIXEL_MESSAGE_STIXEL + 1 };
+enum { SX_MESSAGE_KINDS = STIXEL_MESSAGE_SCAN + 1 };
 
 struct sx_messages;
 /* -ENOMEM. */

@@ -46,7 +46,8 @@ def look(library, headers, node, needs, soname):
 print("1..14")
 look(LIBRARY, HEADERS, "STIXEL_1", ("libc.so", "ld-linux"), "libstixel.so.1")
 look(RECORDING, [RECORDING_HEADER, MESSAGES_HEADER], "STIXEL_RECORDING_1",
-     ("libc.so", "libm.so", "ld-linux", "libz.so", "libzstd.so", "libdeflate.so", "libprotobuf-c.so"),
+     ("libc.so", "libm.so", "ld-linux", "libz.so", "libzstd.so", "libdeflate.so", "libjpeg.so",
+      "libprotobuf-c.so"),
      "libstixel-recording.so.1")
 with open(EXAMPLE, encoding="utf-8") as f:
     ok(len(f.readlines()) < 45, "the example is short")

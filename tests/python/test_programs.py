@@ -126,7 +126,7 @@ class Examples(Program):
     def test_all_are_short_and_tested(self):
         names = set(map(os.path.basename, support.examples()))
         self.assertEqual(names, {"reader.py", "free_space.py", "two_cameras.py", "plot.py", "scores.py", "external.py",
-                                 "pairs.py", "depthai_pairs.py", "realsense_pairs.py", "zed_pairs.py", "robot.py"})
+                                 "pairs.py", "depthai_pairs.py", "realsense_pairs.py", "zed_pairs.py", "robot.py", "repeat.py"})
         for name in names - {"robot.py"}:  # a whole robot; test_robot.py drives it
             with open(self.example(name), encoding="utf-8") as f:
                 lines = f.readlines()
@@ -166,6 +166,32 @@ class Examples(Program):
         self.assertEqual((code, err), (0, ""))
         for line in lines:
             self.assertRegex(line, both)
+
+    def test_repeat(self):
+        """The pairs of a recording without loss give the stixels that it has."""
+        top = tempfile.mkdtemp(prefix="stixel-")
+        self.addCleanup(shutil.rmtree, top)
+        d = self.daemon("first", *SMALL, "-s", "source.fps=10", "-s", "output.planes=pair")
+        record = [support.STIXELCTL, "record", "--raw", "--frames", "8"]
+        r = subprocess.run([*record, "-i", d.name, top + "/first.mcap"], env=d.client(), capture_output=True, text=True,
+                           timeout=LONG)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        again = self.daemon("again", *SMALL, "-s", "source.kind=shared", "-s", "output.planes=pair", "-s",
+                            "output.planes_when=always")
+        with subprocess.Popen([*record, "-i", again.name, top + "/again.mcap"], env=again.client(),
+                              stderr=subprocess.PIPE) as recorder:
+            self.addCleanup(recorder.kill)
+            time.sleep(1.0)  # the recorder reads the ring
+            r = self.run_it(again, self.example("repeat.py"), top + "/first.mcap", again.name)
+            self.assertEqual((r.returncode, r.stderr), (0, ""))
+            self.assertEqual(r.stdout, "8 pairs of %s given to %s\n" % (top + "/first.mcap", again.name))
+            recorder.communicate(timeout=LONG)
+        want = {f.left.tobytes(): f.stixels.tobytes() for f in stixel.Recording(top + "/first.mcap")}
+        got = {f.left.tobytes(): f.stixels.tobytes() for f in stixel.Recording(top + "/again.mcap")}
+        self.assertEqual(got.keys(), want.keys())
+        self.assertGreaterEqual(sum(got[k] == want[k] for k in want), len(want) - 1)  # the first has no road before it
+        r = self.run_it(again, self.example("repeat.py"), "/dev/null", again.name)
+        self.assertEqual((r.returncode, "not a plain file" in r.stderr), (1, True))
 
     def test_plot(self):
         if subprocess.run([sys.executable, "-c", "import matplotlib"], capture_output=True).returncode:

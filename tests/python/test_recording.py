@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import support
 import stixel
@@ -37,7 +38,8 @@ class Case(support.TestCase):
             f.write(data)
         return self.path(name)
 
-    def start(self, name, instance, *args, env=None):
+    def start(self, name, instance, *args, env=None, raw=True):
+        args = ("--raw", *args) if raw else args
         recorder = subprocess.Popen([support.STIXELCTL, "-i", instance, "record", *args, self.path(name)], text=True,
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
         self.addCleanup(lambda: (recorder.kill(), recorder.communicate()))
@@ -149,6 +151,41 @@ class Recordings(Case):
         self.assertLess(frames[0].number, changes[1][0])
         for topic in (b"calibration", b"calibration_right"):
             self.assertEqual(self.calibrations(path, topic), [fx for _, fx in changes])
+
+    def test_images_as_jpeg(self):
+        """The usual recording has the same frames as one without loss, and images that differ by little."""
+        d = self.daemon("jpeg", *SMALL, "-s", "source.fps=20", "-s", "output.planes=pair")
+        recorders = {name: self.start(name, d.name, "--frames", "15", env=d.client(), raw=name == "raw")
+                     for name in ("raw", "jpeg")}
+        found = {}
+        for name, recorder in recorders.items():
+            path = self.finish(name, recorder)
+            with stixel.Recording(path) as recording:
+                found[name] = {f.number: f for f in recording}
+        if not self.info(self.path("jpeg"))["jpeg_images"]:
+            self.skipTest("built without libjpeg")
+        self.assertEqual(self.info(self.path("jpeg"))["jpeg_images"], 30)
+        self.assertLess(os.path.getsize(self.path("jpeg")) * 3, os.path.getsize(self.path("raw")))
+        both = found["raw"].keys() & found["jpeg"].keys()
+        self.assertGreater(len(both), 5)
+        for number in both:
+            a, b = found["raw"][number], found["jpeg"][number]
+            self.assertEqual((a.stixels.tobytes(), a.header["checksum"]), (b.stixels.tobytes(), b.header["checksum"]))
+            for which in ("left", "right"):
+                before, after = getattr(a, which).astype(int), getattr(b, which).astype(int)
+                self.assertTrue((before != after).any())
+                self.assertLess(abs(before - after).mean(), 4)
+
+        try:
+            import PIL  # noqa: F401
+        except ImportError:
+            return
+        with unittest.mock.patch.object(stixel._recording._Walk, "_has_decoder", lambda self: False):  # as in a wheel
+            with stixel.Recording(self.path("jpeg")) as recording:
+                for frame in recording:
+                    known = found["jpeg"][frame.number]
+                    self.assertLess(abs(frame.left.astype(int) - known.left).max(), 3)
+                    self.assertLess(abs(frame.right.astype(int) - known.right).max(), 3)
 
     def test_the_frames_that_were_published(self):
         d = self.daemon("record", *SMALL, "-s", "source.fps=20")

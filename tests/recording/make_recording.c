@@ -1,14 +1,16 @@
 /*
  * Writes a recording of frames that follow from their number, to standard output.
  *
- *	make-recording FRAMES FPS COLUMNS PLANE LIVES plain|zstd [1.2|set]
+ *	make-recording FRAMES FPS COLUMNS PLANE LIVES plain|zstd|jpeg [1.2|set]
  *
- * PLANE: width of a disparity image in px, 0: none. Its height is half of that. LIVES: number of publisher
+ * PLANE: width of a disparity image in px, 0: none. Its height is half of that. jpeg: also a left image as JPEG,
+ * with the grey levels 2 * column + 3 * row, at most 64 px wide. LIVES: number of publisher
  * lives within the recording. One frame is lost at each start except the first. 1.2: frames of that ABI. set:
  * CLOCK_REALTIME was set back by an hour after 200 frames of each life, and forward by a day after 400.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,7 @@
 #include "ipc/frame.h"
 #include "recording/recording_write.h"
 #include "tests/ipc/help.h"
+#include "tools/draw/jpeg.h"
 
 /* Time span of a chunk. It is short, so that damage to a small file leaves most of it readable. */
 #define CHUNK_NS INT64_C(20000000)
@@ -25,6 +28,23 @@
 static int sink(void *user, const void *data, size_t bytes)
 {
 	return fwrite(data, 1, bytes, stdout) == bytes ? 0 : -1;
+}
+
+static int code(void *user, unsigned kind, const struct sx_image *image, unsigned char **data, size_t *bytes)
+{
+	*data = sx_jpeg_code(image, 90, false, bytes);
+	return *data ? 1 : -ENOMEM;
+}
+
+/* Draws the left image. */
+static void draw_left(uint8_t *bytes)
+{
+	struct stixel_frame_header h;
+
+	memcpy(&h, bytes, sizeof(h));
+	for (uint32_t y = 0; y < h.plane2_height; y++)
+		for (uint32_t x = 0; x < h.plane2_width; x++)
+			bytes[h.plane2_offset + y * h.plane2_pitch + x] = (uint8_t)(2 * x + 3 * y);
 }
 
 /* Gives a frame a plausible camera and plausible times. help_frame() leaves noise there. */
@@ -81,6 +101,8 @@ static int write_life(struct sx_recording_writer *w, const struct help_shape *sh
 	for (uint64_t i = 0; r == 0 && i < frames; i++) {
 		size_t n = help_frame(bytes, shape, 1000 + life, i + 1);
 
+		if (shape->left)
+			draw_left(bytes);
 		make_sensible(bytes, 1000 + life, i + 1 + (life != 0),
 			      first_ns + (int64_t)((double)i * step_ns),
 			      strcmp(variant, "set") == 0 ? clock_set_ns(i) : 0);
@@ -123,6 +145,8 @@ int main(int argc, char **argv)
 	shape.plane_height = shape.plane_width / 2;
 	lives = strtoull(argv[5], NULL, 10);
 	params.compress = strcmp(argv[6], "zstd") == 0;
+	shape.left = strcmp(argv[6], "jpeg") == 0;
+	params.jpeg = shape.left ? code : NULL;
 	r = sx_recording_begin(&w, sink, NULL, &params);
 	for (uint64_t i = 0; r == 0 && i < lives; i++)
 		r = write_life(&w, &shape, i, frames / lives,

@@ -75,16 +75,16 @@ static void test_every_kind_has_a_topic(void **state)
 {
 	const char *const names[] = {
 		"frame", "scene", "points",    "transform", "calibration", "calibration_right",
-		"left",	 "right", "disparity", "events",    "stixel"};
+		"left",	 "right", "disparity", "events",    "stixel",	   "scan"};
 	struct stixel_message_topic topic;
 
-	for (unsigned i = 0; i <= STIXEL_MESSAGE_STIXEL; i++) {
+	for (unsigned i = 0; i <= STIXEL_MESSAGE_SCAN; i++) {
 		assert_int_equal(stixel_messages_topic(*state, i, &topic, sizeof(topic)), 0);
 		assert_string_equal(topic.name, names[i]);
 		assert_string_equal(topic.encoding, i == STIXEL_MESSAGE_STIXEL ? "stixel" : "protobuf");
 		assert_true(strchr(topic.schema, '.') && topic.descriptor && topic.descriptor_bytes > 60);
 	}
-	assert_int_equal(stixel_messages_topic(*state, STIXEL_MESSAGE_STIXEL + 1, &topic, sizeof(topic)),
+	assert_int_equal(stixel_messages_topic(*state, STIXEL_MESSAGE_SCAN + 1, &topic, sizeof(topic)),
 			 -EINVAL);
 }
 
@@ -93,8 +93,9 @@ static void test_messages_of_a_frame(void **state)
 	struct stixel_message m;
 
 	assert_int_equal(stixel_messages_frame(*state, &frame), 1);
-	for (unsigned i = 0; i <= STIXEL_MESSAGE_STIXEL; i++) {
-		const bool none = i == STIXEL_MESSAGE_RIGHT || i == STIXEL_MESSAGE_DISPARITY;
+	for (unsigned i = 0; i <= STIXEL_MESSAGE_SCAN; i++) {
+		const bool none = i == STIXEL_MESSAGE_RIGHT || i == STIXEL_MESSAGE_DISPARITY ||
+				  i == STIXEL_MESSAGE_SCAN;
 
 		if (i == STIXEL_MESSAGE_EVENTS)
 			continue;
@@ -105,6 +106,7 @@ static void test_messages_of_a_frame(void **state)
 		assert_ptr_equal(m.data, i == STIXEL_MESSAGE_LEFT ? whole.left : NULL);
 		assert_int_equal(m.data_bytes, i == STIXEL_MESSAGE_LEFT ? PIXELS : 0);
 	}
+	assert_int_equal(make(*state, STIXEL_MESSAGE_STIXEL, &m), 1);
 	assert_ptr_equal(m.head, &whole); /* the frame's own bytes, without the image */
 	assert_int_equal(m.head_bytes, whole.h.plane_offset);
 }
@@ -121,6 +123,24 @@ static void test_without_a_camera(void **state)
 			assert_int_equal(make(*state, i, &m), camera);
 		assert_int_equal(make(*state, STIXEL_MESSAGE_FRAME, &m), 1);
 	}
+}
+
+/* A scan needs a road. It has a range for each angle. */
+static void test_a_scan_needs_a_road(void **state)
+{
+	struct stixel_message m;
+
+	whole.h.baseline_m = 0.4;
+	stixel_messages_frame(*state, &frame);
+	assert_int_equal(make(*state, STIXEL_MESSAGE_SCAN, &m), 0);
+	whole.h.road_origin = STIXEL_ROAD_MEASURED;
+	whole.h.road_slope = 0.25;
+	whole.h.height_m = 1.5;
+	stixel_messages_frame(*state, &frame);
+	assert_int_equal(make(*state, STIXEL_MESSAGE_SCAN, &m), 1);
+	assert_true(m.head_bytes > 20);
+	whole.h.road_origin = STIXEL_ROAD_NONE;
+	whole.h.road_slope = whole.h.height_m = 0;
 }
 
 /* Distances have the same colours as the scene's points, and follow given ends. */
@@ -244,7 +264,7 @@ static void test_wrong_arguments(void **state)
 	assert_int_equal(stixel_messages_frame(NULL, &frame), -EINVAL);
 	assert_int_equal(stixel_messages_frame(*state, &frame), 1);
 	assert_int_equal(make(*state, STIXEL_MESSAGE_EVENTS, &m), -EINVAL);
-	assert_int_equal(make(*state, STIXEL_MESSAGE_STIXEL + 1, &m), -EINVAL);
+	assert_int_equal(make(*state, STIXEL_MESSAGE_SCAN + 1, &m), -EINVAL);
 	assert_int_equal(make(NULL, STIXEL_MESSAGE_FRAME, &m), -EINVAL);
 	stixel_messages_destroy(NULL);
 }
@@ -255,6 +275,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_every_kind_has_a_topic, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_messages_of_a_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_without_a_camera, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_a_scan_needs_a_road, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_colours, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_next_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_calibrations_that_are_due, setup, teardown),

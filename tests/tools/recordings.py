@@ -118,7 +118,7 @@ def frames(path):
     """Returns the bytes of every frame, with its images in their places."""
     found = []
     for topic, _, data in messages(path):
-        name = topic.split("/")[2]
+        name = topic.split("/", 2)[2]
         if name == "stixel":
             found.append(data)
         elif name in ("left", "right", "disparity"):

@@ -154,7 +154,11 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		 .more = "A preset is a configuration file whose values replace the defaults. Files of an "
 			 "instance and -s count more. STIXEL_PRESET_PATH names another folder of presets."},
 	[RECORD] = {"record", "FILE", 1, 1, SX_OFFER_FILE, RUN(ctl_record), "writes frames into a file",
-		    "Writes every frame as published, beginning with the newest; FILE \"-\" is "
+		    "Writes every frame as published, beginning with the newest, its images as JPEG, "
+		    "and what Foxglove draws: stixels in space, scan, calibration. After the first "
+		    "frames it says how many frames a second and MB a minute that gives. JPEG "
+		    "images can be looked at, replayed and exported; only a recording with --raw "
+		    "--images left,right can repeat a computation exactly. FILE \"-\" is "
 		    "standard output. It waits for an instance that does not exist yet, and "
 		    "follows an instance that restarts. If the disk is too slow, it counts the "
 		    "lost frames and notes them in the file. Ctrl-C ends the recording in order. "
@@ -176,16 +180,17 @@ static const struct sx_usage_command commands[COMMANDS] = {
 		  "describes a recording and checks that all of it can be read",
 		  "Reads the whole file. If a part is damaged, the exit status is 65; the "
 		  "intact parts are counted, and can be replayed and exported."},
-	[EXPORT] = {"export", "FILE OUT.mcap", 2, 2, SX_OFFER_FILE, RUN(ctl_export),
-		    "adds channels for viewers (Foxglove, rerun) to a recording",
-		    "OUT.mcap contains the whole recording and the channels /INSTANCE/frame "
-		    "(everything, schema stixel.Frame), /INSTANCE/scene and /INSTANCE/points "
-		    "(stixels in space) and /INSTANCE/transform. docs/use/recording.md describes "
-		    "schemas and coordinates. An existing OUT.mcap is overwritten only with "
-		    "--force. If a part of the recording is damaged, or the file ends within a "
-		    "record, the exit status is 65 and OUT.mcap has all intact parts. If only "
-		    "the recording's end is missing, the program says so and the exit status is "
-		    "0."},
+	[EXPORT] =
+		{"export", "FILE OUT.mcap", 2, 2, SX_OFFER_FILE, RUN(ctl_export),
+		 "adds channels for viewers (Foxglove, rerun) to a recording",
+		 "OUT.mcap contains the whole recording and the channels /INSTANCE/frame "
+		 "(everything, schema stixel.Frame), /INSTANCE/scene and /INSTANCE/points "
+		 "(stixels in space), /INSTANCE/scan and /INSTANCE/transform. docs/use/recording.md describes "
+		 "schemas and coordinates. An existing OUT.mcap is overwritten only with "
+		 "--force. If a part of the recording is damaged, or the file ends within a "
+		 "record, the exit status is 65 and OUT.mcap has all intact parts. If only "
+		 "the recording's end is missing, the program says so and the exit status is "
+		 "0."},
 };
 
 static const char *const image_words[] = {
@@ -246,12 +251,16 @@ static const struct sx_usage_option options[] = {
 	{"timeout", 0, "S", SX_USAGE_SECONDS, TO(timeout_ms), 0, 1000000, .commands = OF(WAIT),
 	 .help = "give up after S seconds, default never"},
 	{"images", 0, "KINDS", SX_USAGE_TEXT, TO(images), .commands = OF(RECORD),
-	 .help = "images to record: one or two of left, right, disparity, such as left,right; "
-		 "none: no images, even if other viewers ask for them; default: the images "
-		 "that the frames have"},
+	 .help = "images to record: one or two of left, right, disparity, such as left,right; none: no "
+		 "images; default: left and right, as far as output.planes has them"},
+	{"raw", 0, NULL, SX_USAGE_FLAG, TO(raw), .commands = OF(RECORD),
+	 .help = "record images without loss instead of as JPEG, and uncompressed: three times the size"},
+	{"quality", 0, "Q", SX_USAGE_INT, TO(quality), 1, 100, .commands = OF(RECORD),
+	 .help = "quality of JPEG, 1 to 100; default 90"},
+	{"stixels-only", 0, NULL, SX_USAGE_FLAG, TO(stixels_only), .commands = OF(RECORD),
+	 .help = "record no images and nothing for viewers: the least size"},
 	{"compress", 0, NULL, SX_USAGE_FLAG, TO(compress), .commands = OF(RECORD),
-	 .help = "compress chunks with zstd: half the size for 0.1 ms per frame, 5 ms with "
-		 "both images"},
+	 .help = "with --raw: compress chunks with zstd, half the size for 5 ms per frame with two images"},
 	{"rate", 0, "X", SX_USAGE_TEXT, TO(rate), .commands = OF(REPLAY),
 	 .help = "play X times as fast, 0.01 to 1000; default 1"},
 	{"max", 0, NULL, SX_USAGE_FLAG, TO(max), .commands = OF(REPLAY),
@@ -259,8 +268,8 @@ static const struct sx_usage_option options[] = {
 	{"loop", 0, NULL, SX_USAGE_FLAG, TO(loop), .commands = OF(REPLAY), .help = "repeat until Ctrl-C"},
 	{"start", 0, "S", SX_USAGE_SECONDS, TO(start_ms), 0, 1000000, .commands = OF(REPLAY),
 	 .help = "start S seconds into the recording"},
-	{"no-scene", 0, NULL, SX_USAGE_FLAG, TO(no_scene), .commands = OF(EXPORT),
-	 .help = "leave out /scene and /points: a fifth of the size if there are no images"},
+	{"no-scene", 0, NULL, SX_USAGE_FLAG, TO(no_scene), .commands = OF(RECORD) | OF(EXPORT),
+	 .help = "leave out /scene and /points, the stixels in space"},
 	{"slots", 0, "N", SX_USAGE_INT, TO(slots), 2, 1024, .commands = OF(REPLAY),
 	 .help = "number of frames in the ring, a power of two; default 8"},
 	{"textfile", 0, "FILE", SX_USAGE_TEXT, TO(textfile), .offer = SX_OFFER_FILE, .commands = OF(METRICS),
@@ -269,10 +278,10 @@ static const struct sx_usage_option options[] = {
 	{"image", 0, "WHICH", SX_USAGE_CHOICE, TO(image), .words = image_words, .commands = OF(SNAPSHOT),
 	 .help = "image below the stixels: left, disparity or none; default left"},
 	{"near", 0, "M", SX_USAGE_METRES, TO(near_m), SX_SCALE_LEAST_M, SX_SCALE_MOST_M,
-	 .commands = OF(SNAPSHOT) | OF(TOP) | OF(EXPORT),
+	 .commands = OF(SNAPSHOT) | OF(TOP) | OF(RECORD) | OF(EXPORT),
 	 .help = "nearest distance of the colours; default: from the objects of the scene"},
 	{"far", 0, "M", SX_USAGE_METRES, TO(far_m), SX_SCALE_LEAST_M, SX_SCALE_MOST_M,
-	 .commands = OF(SNAPSHOT) | OF(TOP) | OF(EXPORT),
+	 .commands = OF(SNAPSHOT) | OF(TOP) | OF(RECORD) | OF(EXPORT),
 	 .help = "farthest distance of the colours; default: from the objects of the scene"},
 	{"bird", 0, NULL, SX_USAGE_FLAG, TO(bird), .commands = OF(SNAPSHOT),
 	 .help = "also draw the free space from above"},

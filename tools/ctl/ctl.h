@@ -49,14 +49,15 @@ struct ctl {
 	const char *textfile; /* metrics: NULL: standard output */
 	int image;	      /* snapshot: enum ctl_image */
 	bool bird;
-	double near_m, far_m; /* snapshot, top, export: ends of the colours; 0: from the scene */
+	double near_m, far_m; /* snapshot, top, record, export: ends of the colours; 0: from the scene */
 	char **operands;      /* operands, at most as many as the command table allows */
 	int operand_count;
 	/* record, replay, export */
-	const char *images;  /* NULL: images as they come */
+	const char *images;  /* NULL: left and right */
 	const char *rate;    /* NULL: the recorded rate */
 	int start_ms, slots; /* 0: not given */
-	bool compress, max, loop, no_scene;
+	bool compress, max, loop, no_scene, raw, stixels_only;
+	int quality; /* record: of JPEG, 0: the default */
 	bool force;  /* overwrite an existing file */
 	int minutes; /* endurance; 0: not given */
 	struct ctl_budget budget;

@@ -216,6 +216,7 @@ class MessageKind(enum.IntEnum):
     DISPARITY = 8
     EVENTS = 9
     STIXEL = 10
+    SCAN = 11
 
 
 class RecordKind(enum.IntEnum):

@@ -80,6 +80,8 @@ _WAITING: List[Tuple[str, Any, List[Any]]] = [
     ("stixel_wait", ctypes.c_int, [_reader, ctypes.c_int]),
     ("stixel_pairs_connect", ctypes.c_int, [_pairs, ctypes.c_int])]
 _recording = ctypes.c_void_p
+JPEG_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p,
+                                 ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint32)
 # A file may be large and its disk slow, so these functions let other threads run.
 _RECORDING_FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ("stixel_recording_open", ctypes.c_int,
@@ -87,6 +89,7 @@ _RECORDING_FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ("stixel_recording_close", None, [_recording]),
     ("stixel_recording_info", ctypes.c_int, [_recording, ctypes.POINTER(CRecordingInfo), ctypes.c_size_t]),
     ("stixel_recording_next", ctypes.c_int, [_recording, ctypes.POINTER(CRecord), ctypes.c_size_t]),
+    ("stixel_recording_on_jpeg", ctypes.c_int, [_recording, JPEG_FUNCTION, ctypes.c_void_p]),
     ("stixel_recording_seek", ctypes.c_int, [_recording, ctypes.c_int64]),
     ("stixel_recording_strerror", ctypes.c_char_p, [ctypes.c_int]),
 ]

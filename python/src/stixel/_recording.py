@@ -6,14 +6,16 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import importlib
+import io
 import os
 import stat
-from typing import TYPE_CHECKING, Iterator, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Iterator, Optional, Tuple, Union
 
 from ._errors import NotStixel, NotSupported, StixelError
 from ._frame import Frame
 from ._layout import CRecord, CRecordingInfo, RecordKind
-from ._library import recording_library
+from ._library import JPEG_FUNCTION, recording_library
 from ._recorded import GAP_REASONS, Damage, End, Gap, Life, Record
 
 if TYPE_CHECKING:
@@ -23,6 +25,20 @@ if TYPE_CHECKING:
     PathLike = Union[str, "os.PathLike[str]"]
 
 _WHY_BYTES = 512
+
+
+def _pillow_decode(image: Any, jpeg: int, jpeg_bytes: int, pixels: int, width: int, height: int, pitch: int) -> int:
+    """Decodes a JPEG by Pillow (image: PIL.Image) to memory. Returns 0 or a negative errno value."""
+    try:
+        decoded = image.open(io.BytesIO(ctypes.string_at(jpeg, jpeg_bytes)), formats=["JPEG"])
+        if decoded.size != (width, height):
+            return -errno.EBADMSG
+        rows = decoded.convert("L").tobytes()
+    except (OSError, ValueError, SyntaxError, MemoryError):  # of Pillow, for a damaged image
+        return -errno.EBADMSG
+    for y in range(height):
+        ctypes.memmove(pixels + y * pitch, rows[y * width:(y + 1) * width], width)
+    return 0
 
 
 class _Walk:
@@ -43,6 +59,21 @@ class _Walk:
         if code < 0:
             raise OSError(-code, os.fsdecode(why.value) or os.strerror(-code))
         self._handle = handle
+        self._decode: Any = None
+        if not self._has_decoder():
+            self._use_pillow()
+
+    def _has_decoder(self) -> bool:
+        return bool(self._lib.on_jpeg(self._handle, JPEG_FUNCTION(0), None))
+
+    def _use_pillow(self) -> None:
+        """Lets Pillow decode JPEG images, if it is installed: a wheel's library cannot."""
+        try:
+            pillow = importlib.import_module("PIL.Image")
+        except ImportError:
+            return
+        self._decode = JPEG_FUNCTION(lambda user, *image: _pillow_decode(pillow, *image))
+        self._lib.on_jpeg(self._handle, self._decode, None)
 
     def __del__(self) -> None:
         if self._handle:
@@ -95,8 +126,9 @@ def _made(record: CRecord) -> Record:
 class Recording:
     """A recording in a file. Each iteration returns its frames from the beginning.
 
-    If the file is damaged, whole chunks are read and the rest is passed over; records() reports the damage. Needs
-    libstixel-recording.
+    Images of the usual recordings are JPEG. The library of a wheel cannot decode them; then Pillow does, and without
+    it frames come without images. If the file is damaged, whole chunks are read and the rest is passed over; records()
+    reports the damage. Needs libstixel-recording.
     """
 
     def __init__(self, path: PathLike) -> None:

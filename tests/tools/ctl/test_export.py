@@ -60,6 +60,7 @@ from support import BUILD, Folder, program, run  # noqa: E402
 
 MAKE = os.path.join(BUILD, "tests", "recording", "make-recording")
 FAR_M = 200.0
+GRID_M = 0.5 / 1024 + 1e-9  # coordinates of a scene are rounded to 1/1024 m
 # libstixel computes free space and obstacles. With a sanitizer in it, Python cannot load it.
 LIBRARY = None if os.environ.get("SX_SANITIZED") else ctypes.CDLL(BUILD + "/ipc/client/libstixel.so.1")
 KINDS = ["GROUND", "OBJECT", "SKY", "UNKNOWN"]
@@ -128,9 +129,9 @@ def rotate(q, v):
 
 
 class Export(Folder):
-    def near(self, a, b, what=""):
+    def near(self, a, b, what="", most=1e-9):
         for x, y in zip(a, b, strict=True):
-            self.assertTrue(math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-9), (what, a, b))
+            self.assertTrue(math.isclose(x, y, rel_tol=1e-9, abs_tol=most), (what, a, b))
 
     def make(self, frames, columns, plane, lives, encoding="plain", version=()):
         path = self.path("a.rec")
@@ -239,14 +240,14 @@ class Export(Folder):
         self.assertEqual(len(entity.cubes), len(boxes))
         for cube, want in zip(entity.cubes, boxes):
             p, s, q = cube.pose.position, cube.size, cube.pose.orientation
-            self.near((p.x, p.y, p.z, s.x, s.y, s.z), want, "box")
+            self.near((p.x, p.y, p.z, s.x, s.y, s.z), want, "box", GRID_M)
             self.assertEqual((q.x, q.y, q.z, q.w), (0, 0, 0, 1))
             self.assertTrue(all(0 <= c <= 1 for c in (cube.color.r, cube.color.g, cube.color.b)) and cube.color.a > 0.5)
         self.assertEqual(len(entity.triangles), bool(corners))
         for t in entity.triangles:
             self.assertEqual(len(t.points), len(corners))
             for p, want in zip(t.points, corners):
-                self.near((p.x, p.y, p.z), want, "corner")
+                self.near((p.x, p.y, p.z), want, "corner", GRID_M)
             quads = [t.indices[i:i + 6] for i in range(0, len(t.indices), 6)]
             self.assertEqual([list(q) for q in quads], [[4 * i + k for k in (0, 1, 2, 0, 2, 3)] for i
                                                         in range(len(corners) // 4)])
@@ -292,11 +293,25 @@ class Export(Folder):
         sine = math.tan(h.pitch) / length
         self.near(rotate(q, (0, 0, 1)), (math.sqrt(1 - sine * sine), 0, -sine))
 
+    def check_scan(self, frame, m):
+        """Compares a scan with that of libstixel."""
+        self.assertEqual(m.frame_id, "front/road")
+        if not LIBRARY:
+            return
+        made, data = parsed(frame)
+        options = ctypes.create_string_buffer(44)
+        self.assertEqual(LIBRARY.stixel_scan_defaults(made, options, ctypes.c_size_t(44)), 1)
+        begin, step, count = struct.unpack_from("<2fI", options)
+        ranges = (ctypes.c_float * count)()
+        self.assertEqual(LIBRARY.stixel_scan(made, options, ctypes.c_size_t(44), ranges), 1)
+        self.assertEqual(struct.pack("<%dd" % count, *m.ranges), struct.pack("<%dd" % count, *ranges))  # nan is equal
+        self.near((m.start_angle, m.end_angle), (begin, begin + step * (count - 1)), "angles")
+
     def check_all(self, frames, found, plane):
         boxes = corners = 0
         for i, frame in enumerate(frames):
             h = Header(frame)
-            for topic in ("frame", "scene", "points", "transform") + (("disparity",) if plane else ()):
+            for topic in ("frame", "scene", "points", "transform", "scan") + (("disparity",) if plane else ()):
                 message, m = found["/front/" + topic][i]
                 self.assertEqual((message.log_time, message.publish_time), (h.real(h.published_ns),) * 2)
                 self.assertEqual(message.sequence, i)
@@ -308,6 +323,7 @@ class Export(Folder):
             boxes, corners = boxes + n[0], corners + n[1]
             self.check_points(h, frame, found["/front/points"][i][1])
             self.check_transform(h, found["/front/transform"][i][1])
+            self.check_scan(frame, found["/front/scan"][i][1])
             if plane:
                 width, height, pitch, pixels = recordings.images(frame)[1]
                 m = found["/front/disparity"][i][1]
@@ -422,11 +438,13 @@ class Export(Folder):
                               stderr=subprocess.DEVNULL) as daemon:
             try:
                 r = run("stixelctl", "-i", name, "record", self.path("s.rec"), "--frames", 12, "--images",
-                        "left,disparity",
-                        "--duration", 60, env=env)
+                        "left,disparity", "--raw", "--duration", 60, env=env)
+                self.assertEqual(r.returncode, 0, r.stderr)
+                r = run("stixelctl", "-i", name, "record", self.path("usual.mcap"), "--frames", 12, env=env)
                 self.assertEqual(r.returncode, 0, r.stderr)
             finally:
                 daemon.terminate()
+        self.check_usual(self.path("usual.mcap"), "/%s/" % name, "built without libjpeg" not in r.stderr)
         config = json.loads(dict(recordings.metadata(self.path("s.rec")))["stixel.publisher"]["config"])
         self.assertEqual(config["stereo"]["disparities"]["value"], 64)
         for frame in recordings.frames(self.path("s.rec")):  # includes the first frame
@@ -449,6 +467,46 @@ class Export(Folder):
         self.assertLess(abs(heights[len(heights) // 4]), 0.2)
         self.assertLess(abs(heights[3 * len(heights) // 4]), 0.2)
         self.assertGreater(len(scene.entities[0].cubes), 10)
+
+    def check_usual(self, path, prefix, jpeg):
+        """Reads a recording with the usual options as others do: with mcap and Foxglove's own schemas."""
+        import importlib
+
+        names = {"scene": "SceneUpdate", "scan": "LaserScan", "transform": "FrameTransform",
+                 "calibration": "CameraCalibration", "calibration_right": "CameraCalibration"}
+        names["left/compressed" if jpeg else "left"] = "CompressedImage" if jpeg else "RawImage"
+        found = {}
+        with open(path, "rb") as f:
+            for schema, channel, message in make_reader(f, validate_crcs=True).iter_messages():
+                name = names.get(channel.topic[len(prefix):])
+                if name:
+                    self.assertEqual(schema.name, "foxglove." + name)
+                    m = getattr(importlib.import_module("foxglove_schemas_protobuf.%s_pb2" % name), name)()
+                    m.ParseFromString(message.data)
+                    found.setdefault(name, []).append(m)
+        self.assertEqual(set(found), set(names.values()))
+        for name in set(names.values()) - {"CameraCalibration"}:
+            self.assertEqual(len(found[name]), 12, name)
+        for m in found.get("CompressedImage", ()):
+            self.assertEqual((m.format, m.frame_id, m.data[:3], m.data[-2:]),
+                             ("jpeg", prefix[1:] + "camera", b"\xff\xd8\xff", b"\xff\xd9"))
+        self.assertGreater(len(found["SceneUpdate"][-1].entities[0].cubes), 10)
+        self.assertTrue(any(math.isfinite(x) for x in found["LaserScan"][-1].ranges))
+
+    def test_jpeg_is_copied(self):
+        source = self.path("jpeg.rec")
+        with open(source, "wb") as f:
+            subprocess.run([MAKE, "9", "20", "20", "64", "1", "jpeg"], stdout=f, check=True)
+        if subprocess.run([program("stixelctl"), "info", source], capture_output=True, text=True,
+                          check=False).stdout.count("built without"):
+            self.skipTest("built without libjpeg")
+        before = self.read(source)
+        after = self.read(self.export(source)[0])
+        for topic in ("left/compressed", "disparity"):
+            data = [[m.data for _, m in found["/front/" + topic]] for found in (before, after)]
+            self.assertEqual(len(data[0]), 9)
+            self.assertEqual(*data)
+        self.assertNotIn("/front/left", after)
 
     def test_schemas_are_foxgloves(self):
         """Compares names, numbers and types of all fields with the official package."""
@@ -484,7 +542,7 @@ class Export(Folder):
         whole = os.path.getsize(self.export(source)[0])
         found = self.read(self.export(source, "--no-scene")[0])
         self.assertEqual(set(self.schemas),
-                         {"/front/" + t for t in ("stixel", "events", "frame", "transform", "calibration",
+                         {"/front/" + t for t in ("stixel", "events", "frame", "transform", "scan", "calibration",
                                             "calibration_right")})
         self.assertEqual(len(found["/front/frame"]), 9)
         self.assertLess(os.path.getsize(self.path("a.mcap")), whole * 0.7)

@@ -111,8 +111,8 @@ class Recordings(Folder):
         return r
 
     def start_recorder(self, name, path, *args):
-        """Starts a recorder and waits until it says that it waits for its instance."""
-        p = self.start("-i", name, "record", path, *args)
+        """Starts a recorder of frames without loss and waits until it says that it waits for its instance."""
+        p = self.start("-i", name, "record", path, *(args if "--stixels-only" in args else ("--raw", *args)))
         self.assertIn(b"waiting for it", line_of(p.stderr))
         return p
 
@@ -126,10 +126,10 @@ class Recordings(Folder):
 
     # ---- recording and replay ----
 
-    def there_and_back(self, made, *options):
+    def there_and_back(self, made, *options, images="left,right"):
         name, path = self.name(), self.path("again.rec")
         want = frames_of(made)
-        recorder = self.start_recorder(name, path, "--frames", len(want))
+        recorder = self.start_recorder(name, path, "--frames", len(want), "--images", images)
         self.ctl("-i", name, "replay", made, *options)
         out, _ = self.ended(recorder)
         self.assertIn("%d frames" % len(want), out)
@@ -152,8 +152,8 @@ class Recordings(Folder):
 
     def test_equal_images(self):
         made = self.make(30, kind=("plain", 20, 64))
-        _, got, info = self.there_and_back(made, "--slots", 64)
-        self.assertEqual(info["images"], "disparity")
+        _, got, info = self.there_and_back(made, "--slots", 64, images="disparity")
+        self.assertEqual((info["images"], info["jpeg_images"]), ("disparity", 0))
         for f in got:
             self.assertEqual({k: v[:3] for k, v in recordings.images(f).items()}, {1: (64, 32, 128)})
 
@@ -204,6 +204,47 @@ class Recordings(Folder):
         self.assertEqual(self.info(path)["images"], "none")
         for a, b in zip(frames_of(made), frames_of(path)):
             self.assertEqual(recordings.stixels(a), recordings.stixels(b))
+
+    def test_what_is_recorded_is_said_first(self):
+        """The recorder says how much it will take, which is about what it takes. --stixels-only takes least."""
+        name = self.name()
+        self.start("-i", name, "replay", self.make(500, fps=50), "--loop")
+        until(lambda: self.ring(name), "the ring")
+        sizes = []
+        for i, options in enumerate(([], ["--no-scene"], ["--stixels-only"])):
+            path = self.path("said-%d" % i)
+            r = self.ctl("-i", name, "record", path, "--frames", 150, *options)
+            said = re.search(r"(\S+) frames a second, no image: about (\S+) MB a minute; the disk has room", r.stderr)
+            self.assertTrue(said, r.stderr)
+            info = self.info(path)
+            self.assertAlmostEqual(float(said.group(1)), info["fps"], delta=10)
+            took = info["bytes"] / info["seconds"] * 60 / 1e6
+            self.assertTrue(0.6 * took < float(said.group(2)) < 1.6 * took + 0.1, (r.stderr, took))
+            self.assertEqual((info["frames"], info["images"], info["jpeg_images"]), (150, "none", 0))
+            sizes.append(info["bytes"])
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+        self.assertLess(sizes[2] * 1.2, sizes[0])
+
+    def test_a_recording_of_jpeg_is_replayed(self):
+        """Images of a recording with JPEG are published, and the player says that they are not the camera's."""
+        made = self.make(20, kind=("jpeg", 20, 64))
+        info = self.info(made)
+        if info["images"] == "none":
+            self.assertIn("built without libjpeg", self.ctl("info", made).stdout)
+            self.skipTest("built without libjpeg")
+        self.assertEqual((info["images"], info["jpeg_images"]), ("left, disparity", 20))
+        name, path = self.name(), self.path("raw.rec")
+        recorder = self.start_recorder(name, path, "--frames", 20)
+        r = self.ctl("-i", name, "replay", made, "--slots", 64)
+        self.assertIn("its images are JPEG", r.stderr)
+        self.ended(recorder)
+        self.assertEqual((self.info(path)["images"], self.info(path)["jpeg_images"]), ("left", 0))
+        for f in frames_of(path):
+            kind, (width, height, pitch, data) = next(iter(recordings.images(f).items()))
+            self.assertEqual((kind, width, height), (2, 64, 32))
+            for y in range(height):
+                for x in range(width):
+                    self.assertLess(abs(data[y * pitch + x] - (2 * x + 3 * y)), 6, (x, y))
 
     def test_through_the_socket_and_the_library(self):
         made = self.make(400)
@@ -284,7 +325,10 @@ class Recordings(Folder):
             until(lambda: os.path.getsize(path) > before + 20000, "frames in the file")
             player.kill()
             player.wait()
-            self.assertIn(b"has ended", line_of(recorder.stderr))
+            line = line_of(recorder.stderr)
+            while b" frames a second, " in line or b"no image" in line:
+                line = line_of(recorder.stderr)
+            self.assertIn(b"has ended", line)
         recorder.send_signal(signal.SIGINT)
         self.ended(recorder)
         info = self.info(path)
@@ -321,7 +365,7 @@ class Recordings(Folder):
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
-        recorder = self.start("-i", name, "record", path, preexec_fn=limit)
+        recorder = self.start("-i", name, "record", path, "--raw", "--no-scene", preexec_fn=limit)
         self.assertIn(b"waiting for it", line_of(recorder.stderr))
         player = self.start("-i", name, "replay", made, "--loop")
         _, err = self.ended(recorder, 73)
@@ -538,6 +582,8 @@ class Recordings(Folder):
         players = [self.start("-i", name, "replay", made, "--loop") for name in names]
         until(lambda: all(map(self.ring, names)), "the rings")
         for args in (["record"], ["replay"], ["info"], ["record", "x", "--images", "up"],
+                     ["record", "x", "--raw", "--quality", "80"], ["record", "x", "--quality", "0"],
+                     ["record", "x", "--stixels-only", "--raw"], ["record", "x", "--stixels-only", "--images", "left"],
                      ["replay", "x", "--rate", "0"],
                      ["replay", "x", "--rate", "2", "--max"], ["info", "x", "--loop"],
                      ["record", "x", "--duration", "x"],
@@ -560,7 +606,8 @@ class Recordings(Folder):
         until(lambda: self.ring(name), "the ring")
         master, slave = pty.openpty()
         env = dict(self.env, TERM="xterm")
-        p = subprocess.Popen([CTL, "-i", name, "record", self.path("t.rec"), "--duration", "1.5"], env=env, stdin=slave,
+        p = subprocess.Popen([CTL, "-i", name, "record", self.path("t.rec"), "--duration", "1.5",
+                              "--stixels-only"], env=env, stdin=slave,
                              stdout=slave, stderr=slave)
         self.started.append(p)
         os.close(slave)

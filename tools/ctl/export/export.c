@@ -7,13 +7,15 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sysexits.h>
 
 #include "tools/ctl/ctl.h"
 #ifdef SX_HAVE_PROTOBUF
+#include "base/contract.h"
 #include "recording/codec.h"
-#include "recording/messages/messages.h"
+#include "recording/messages/drawn.h"
 #include "recording/recording.h"
 #include "recording/recording_write.h"
 #include "tools/common/outfile.h"
@@ -21,23 +23,24 @@
 
 #define CHUNK_BYTES ((size_t)4 << 20)
 
-/* Number of message kinds that this file makes. The recording writer makes the kinds with higher numbers. */
-enum { MADE = STIXEL_MESSAGE_TRANSFORM + 1 };
-
 struct exporter {
 	const struct ctl *c;
 	struct sx_recording *recording;
-	struct sx_messages *messages;
+	struct sx_drawn drawn;
 	struct sx_recording_writer writer;
 	struct sx_outfile file;
 	struct sx_status_line line;
-	int channel[MADE];
+	const struct sx_record *record; /* being written */
 	uint64_t damaged;
 };
 
-static bool wanted(const struct exporter *e, int message)
+/* Returns the kinds of messages to add, as bits. */
+static unsigned kinds_of(const struct ctl *c)
 {
-	return !e->c->no_scene || (message != STIXEL_MESSAGE_SCENE && message != STIXEL_MESSAGE_POINTS);
+	const unsigned few =
+		1u << STIXEL_MESSAGE_FRAME | 1u << STIXEL_MESSAGE_TRANSFORM | 1u << STIXEL_MESSAGE_SCAN;
+
+	return c->no_scene ? few : few | 1u << STIXEL_MESSAGE_SCENE | 1u << STIXEL_MESSAGE_POINTS;
 }
 
 static int sink(void *user, const void *data, size_t bytes)
@@ -48,30 +51,22 @@ static int sink(void *user, const void *data, size_t bytes)
 	return fwrite(data, 1, bytes, e->file.f) == bytes ? 0 : errno ? -errno : -EIO;
 }
 
-/* Adds one channel for each kind of message, even if no message of this kind comes. */
-static int add_channels(struct exporter *e, const char *instance)
+/* Gives an image as the recording has it, so that a JPEG is not coded a second time. */
+static int recorded_jpeg(void *user, unsigned kind, const struct sx_image *image, unsigned char **data,
+			 size_t *bytes)
 {
-	struct sx_mcap *mcap = e->writer.mcap;
-	char topic[96];
-	int id;
+	const struct exporter *e = user;
+	const struct sx_span *jpeg = &e->record->jpeg[kind];
 
-	for (int i = 0; i < MADE; i++) {
-		struct stixel_message_topic kind;
-
-		if (!wanted(e, i))
-			continue;
-		id = sx_messages_topic(e->messages, (enum stixel_message_kind)i, &kind);
-		if (id == 0)
-			id = sx_mcap_schema(mcap, kind.schema, kind.encoding, kind.descriptor,
-					    kind.descriptor_bytes);
-		if (id < 0)
-			return id;
-		snprintf(topic, sizeof(topic), "/%s/%s", instance, kind.name);
-		e->channel[i] = sx_mcap_channel(mcap, id, topic, kind.encoding, NULL);
-		if (e->channel[i] < 0)
-			return e->channel[i];
-	}
-	return 0;
+	sx_must_index(kind, STIXEL_PLANE_RIGHT + 1);
+	if (!jpeg->bytes)
+		return 0;
+	*data = malloc(jpeg->bytes);
+	if (!*data)
+		return -ENOMEM;
+	memcpy(*data, jpeg->at, jpeg->bytes);
+	*bytes = jpeg->bytes;
+	return 1;
 }
 
 /* Starts the output at the first record, because only then is the name of the instance known. */
@@ -81,30 +76,16 @@ static int begin_export(struct exporter *e)
 	const struct sx_recording_params params = {.instance = instance[0] ? instance : "stixel",
 						   .compress = sx_codec_built(),
 						   .chunk_bytes = CHUNK_BYTES,
+						   .jpeg = recorded_jpeg,
 						   .period_ns = INT64_MAX};
 	int r;
 
 	if (e->writer.mcap)
 		return 0;
-	r = sx_messages_create(&e->messages, params.instance);
-	if (r == 0) {
-		sx_messages_scale(e->messages, e->c->near_m, e->c->far_m);
-		r = sx_recording_begin(&e->writer, sink, e, &params);
-	}
+	r = sx_recording_begin(&e->writer, sink, e, &params);
 	if (r == 0)
-		r = add_channels(e, params.instance);
+		r = sx_drawn_begin(&e->drawn, &e->writer, kinds_of(e->c), e->c->near_m, e->c->far_m);
 	return r;
-}
-
-static int add_message(struct exporter *e, const struct stixel_frame_header *h, int kind)
-{
-	struct stixel_message message;
-	int r = sx_messages_make(e->messages, (enum stixel_message_kind)kind, &message);
-	const struct sx_mcap_part part = {message.head, message.head_bytes};
-
-	return r == 1 ? sx_mcap_message(e->writer.mcap, e->channel[kind],
-					(uint64_t)sx_recorded_realtime_ns(h, h->published_ns), &part, 1)
-		      : r;
 }
 
 /* Writes the frame unchanged and the messages made from it. */
@@ -112,11 +93,8 @@ static int add_frame(struct exporter *e, const struct stixel_frame *frame)
 {
 	int r = sx_recording_frame(&e->writer, frame);
 
-	if (r == 0) /* the writer has checked the calibrations */
-		sx_messages_frame(e->messages, frame);
-	for (int i = 0; r == 0 && i < MADE; i++)
-		if (wanted(e, i))
-			r = add_message(e, frame->header, i);
+	if (r == 0)
+		r = sx_drawn_frame(&e->drawn, &e->writer, frame);
 	return r;
 }
 
@@ -135,6 +113,7 @@ static int add_record(struct exporter *e, const struct sx_record *record)
 
 	if (r < 0)
 		return r;
+	e->record = record;
 	switch (record->kind) {
 	case SX_RECORD_FRAME:
 		return add_frame(e, &record->frame);
@@ -246,7 +225,7 @@ int ctl_export(const struct ctl *c)
 	code = r < 0 ? cannot_write(&e, r) : export_run(&e);
 	sx_outfile_abort(&e.file);
 	sx_recording_finish(&e.writer);
-	sx_messages_destroy(e.messages);
+	sx_drawn_finish(&e.drawn);
 	sx_recording_close(e.recording);
 	return code;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -21,8 +22,13 @@
 #include "tools/common/ask.h"
 #include "tools/common/status_line.h"
 #include "tools/ctl/ctl.h"
+#include "tools/ctl/record/forecast.h"
 #include "tools/ctl/record/record_file.h"
 #include "tools/ctl/ring_look.h"
+#include "tools/draw/jpeg.h"
+#ifdef SX_HAVE_PROTOBUF
+#include "recording/messages/drawn.h"
+#endif
 
 enum { SLICE_MS = 200, CONFIG_MS = 200 };
 /*
@@ -33,6 +39,7 @@ enum { SLICE_MS = 200, CONFIG_MS = 200 };
 #define FILE_NS SX_NS_PER_S
 #define PIPE_BYTES ((size_t)1 << 20)
 #define PIPE_NS (SX_NS_PER_S / 10)
+#define QUALITY 90 /* of JPEG */
 /* Longest wait of the first frame for the requested images. */
 #define IMAGES_NS SX_NS_PER_S
 /* Bytes that the disk may fall behind before frames are lost: 0.75 s of images, or 30 s of stixels. */
@@ -47,15 +54,23 @@ struct recorder {
 	struct record_file file;
 	uint64_t put_bytes, head_bytes; /* bytes written to the queue in all, and before the first frame */
 	uint64_t first_bytes;		/* bytes up to the end of the first frames */
-	bool bare;			/* drop images even if another reader has requested them */
-	void *shrunk;			/* copy of a frame without its images */
+	struct record_forecast forecast;
+	void *shrunk; /* copy of a frame without the images that are not recorded */
 	size_t shrunk_bytes;
 	uint64_t epoch; /* epoch of the previous frame; 0: none */
 	uint64_t number;
 	int64_t began_ns;   /* time of the first frame */
 	int64_t patient_ns; /* end of the wait for images of the first frame; 0: no frame yet */
 	bool absence_reported;
-	unsigned images; /* requested images: bits 1u << enum stixel_plane */
+	/*
+	 * Images to record, bits 1u << enum stixel_plane; others, which another reader has requested, are left
+	 * out. named: the command line names them. Otherwise the recorder takes those of them that there are.
+	 */
+	unsigned images;
+	bool named;
+#ifdef SX_HAVE_PROTOBUF
+	struct sx_drawn drawn;
+#endif
 };
 
 /* ---- the file ---- */
@@ -70,10 +85,33 @@ static int sink(void *user, const void *data, size_t bytes)
 	return sx_file_queue_put(r->queue, data, bytes);
 }
 
+static int code(void *user, unsigned kind, const struct sx_image *image, unsigned char **data, size_t *bytes)
+{
+	const struct recorder *r = user;
+
+	*data = sx_jpeg_code(image, r->c->quality ? r->c->quality : QUALITY, false, bytes);
+	return *data ? 1 : -ENOMEM;
+}
+
+/* Adds what viewers draw. */
+static int begin_drawn(struct recorder *r)
+{
+#ifdef SX_HAVE_PROTOBUF
+	const unsigned few = 1u << STIXEL_MESSAGE_TRANSFORM | 1u << STIXEL_MESSAGE_SCAN;
+	const unsigned kinds = r->c->no_scene ? few : few | 1u << STIXEL_MESSAGE_SCENE;
+
+	if (!r->c->stixels_only)
+		return sx_drawn_begin(&r->drawn, &r->writer, kinds, r->c->near_m, r->c->far_m);
+#endif
+	return 0;
+}
+
 static int begin_file(struct recorder *r)
 {
 	const struct sx_recording_params params = {.instance = r->c->instance,
-						   .compress = r->c->compress,
+						   .compress =
+							   r->c->compress || (!r->c->raw && sx_codec_built()),
+						   .jpeg = r->c->raw || !sx_jpeg_has() ? NULL : code,
 						   .chunk_bytes = r->file.regular ? FILE_BYTES : PIPE_BYTES,
 						   .period_ns = r->file.regular ? FILE_NS : PIPE_NS};
 	int e = sx_file_queue_create(&r->queue, r->file.fd, QUEUE_BYTES, &ctl_stopped);
@@ -83,7 +121,7 @@ static int begin_file(struct recorder *r)
 	if (r->file.regular)
 		sx_file_queue_guard(r->queue);
 	e = sx_recording_begin(&r->writer, sink, r, &params);
-	return e;
+	return e < 0 ? e : begin_drawn(r);
 }
 
 /* Moves the file to its final name once its first frames are written. */
@@ -151,10 +189,11 @@ static void note(struct recorder *r, const char *what)
 	ctl_fail(0, "instance '%s' %s", r->c->instance, what);
 }
 
-/* Copies the frame without its images to the recorder's own memory. */
+/* Copies the frame without the images that are not recorded to the recorder's own memory. */
 static int strip(struct recorder *r, const struct stixel_frame *frame, struct stixel_frame *bare)
 {
-	size_t bytes = frame->header->plane_offset;
+	size_t bytes = frame->header->frame_bytes;
+	int64_t kept;
 	void *p;
 
 	if (bytes > r->shrunk_bytes) {
@@ -164,9 +203,8 @@ static int strip(struct recorder *r, const struct stixel_frame *frame, struct st
 		r->shrunk = p;
 		r->shrunk_bytes = bytes;
 	}
-	if (sx_frame_shrink(r->shrunk, r->shrunk_bytes, frame->bytes) < 0)
-		return -EBADMSG;
-	return stixel_parse(bare, r->shrunk, r->shrunk_bytes);
+	kept = sx_frame_keep_images(r->shrunk, r->shrunk_bytes, frame, r->images);
+	return kept < 0 ? -EBADMSG : stixel_parse(bare, r->shrunk, (size_t)kept);
 }
 
 /* Records the publisher, with its configuration if the daemon sends it to this user. */
@@ -194,6 +232,64 @@ static int note_publisher(struct recorder *r, const struct stixel_frame_header *
 	return e;
 }
 
+/* Returns the images of a frame as bits 1u << enum stixel_plane. */
+static unsigned images_of(const struct stixel_frame_header *h)
+{
+	return (1u << (h->plane_kind & 31) | 1u << (h->plane2_kind & 31)) & ~1u;
+}
+
+/* Puts into words which images are recorded. */
+static void name_images(const struct recorder *r, char *text, size_t bytes)
+{
+	const uint64_t planes = r->writer.end.planes,
+		       pair = planes & (1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_RIGHT);
+	const char *name = !pair			      ? "no image"
+			   : pair == 1u << STIXEL_PLANE_LEFT  ? "left image"
+			   : pair == 1u << STIXEL_PLANE_RIGHT ? "right image"
+							      : "both images";
+
+	snprintf(text, bytes, "%s%s%s", name,
+		 !pair		  ? ""
+		 : r->writer.jpeg ? " as JPEG"
+				  : " without loss",
+		 planes >> STIXEL_PLANE_DISPARITY & 1 ? " and disparity" : "");
+}
+
+/* Says what the recording will take, as soon as the first frames show it. */
+static int tell_forecast(struct recorder *r, const struct stixel_frame_header *h)
+{
+	char images[64], text[256];
+	struct statvfs disk;
+	uint64_t room = 0;
+	int e;
+
+	if (!record_forecast_frame(&r->forecast, h))
+		return 0;
+	e = sx_recording_flush(&r->writer);
+	if (e < 0)
+		return e;
+	if (r->file.regular && fstatvfs(r->file.fd, &disk) == 0)
+		room = (uint64_t)disk.f_bavail * disk.f_frsize;
+	name_images(r, images, sizeof(images));
+	if (record_forecast_tell(&r->forecast, r->put_bytes, images, room, text, sizeof(text))) {
+		sx_status_line_clear(&r->line);
+		ctl_fail(0, "%s", text);
+	}
+	return 0;
+}
+
+/* Writes a frame and what viewers draw of it. */
+static int write_frame(struct recorder *r, const struct stixel_frame *frame)
+{
+	int e = sx_recording_frame(&r->writer, frame);
+
+#ifdef SX_HAVE_PROTOBUF
+	if (e == 0)
+		e = sx_drawn_frame(&r->drawn, &r->writer, frame);
+#endif
+	return e < 0 ? e : tell_forecast(r, frame->header);
+}
+
 /*
  * Returns true if the recording waits for a frame with images. Images arrive a moment after the request. The
  * recording begins with the first frame that has them, or without images if they do not come in time. A
@@ -201,10 +297,10 @@ static int note_publisher(struct recorder *r, const struct stixel_frame_header *
  */
 static bool too_early(struct recorder *r, const struct stixel_frame_header *h)
 {
-	const unsigned there = 1u << (h->plane_kind & 31) | 1u << (h->plane2_kind & 31);
+	const unsigned there = images_of(h);
 	struct ctl_ring ring;
 
-	if (r->began_ns || !(r->images & ~there))
+	if (r->began_ns || (r->named ? !(r->images & ~there) : r->images & there))
 		return false;
 	if (!r->patient_ns) {
 		r->patient_ns = sx_now_ns();
@@ -234,14 +330,14 @@ static int keep(struct recorder *r, const struct stixel_frame *frame, uint64_t l
 		e = note_publisher(r, h);
 	if (e == 0 && lost && r->began_ns)
 		e = note_gap(r, lost, SX_GAP_OVERRUN);
-	if (e == 0 && r->bare && h->plane_kind) {
+	if (e == 0 && images_of(h) & ~r->images) {
 		e = strip(r, frame, &bare);
 		frame = &bare;
 	}
 	r->number = h->number;
 	if (!r->began_ns)
 		r->began_ns = sx_now_ns();
-	return e < 0 ? e : sx_recording_frame(&r->writer, frame);
+	return e < 0 ? e : write_frame(r, frame);
 }
 
 static bool enough(const struct recorder *r)
@@ -355,7 +451,9 @@ static void tell_missing_images(const struct recorder *r)
 		      {STIXEL_PLANE_DISPARITY, "disparity"}};
 	const unsigned missing = r->images & ~(unsigned)r->writer.end.planes;
 
-	for (size_t i = 0; r->writer.end.frames && i < sizeof(images) / sizeof(images[0]); i++)
+	if (!r->named && r->images && r->writer.end.frames && !r->writer.end.planes)
+		ctl_fail(0, "no image came: see output.planes of the instance");
+	for (size_t i = 0; r->named && r->writer.end.frames && i < sizeof(images) / sizeof(images[0]); i++)
 		if (missing >> images[i].kind & 1)
 			ctl_fail(0, "no %s came: see output.planes of the instance", images[i].name);
 }
@@ -393,6 +491,8 @@ static int record(struct recorder *r)
 	if (e < 0)
 		return r->queue ? tell_file(r, e)
 				: ctl_fail(EX_CANTCREAT, "cannot write %s: %s", r->file.name, strerror(-e));
+	if (r->images && !r->c->raw && !sx_jpeg_has())
+		ctl_fail(0, "built without libjpeg: images are recorded raw");
 	sx_status_line_begin(&r->line, stderr);
 	e = record_run(r, &reading);
 	return record_finish(r, e, reading);
@@ -406,6 +506,12 @@ int ctl_record_words(const struct ctl *c)
 		return ctl_fail(EX_USAGE,
 				"--images needs one or two of left, right, disparity, or none, not %s",
 				c->images);
+	if (c->stixels_only && (c->images || c->raw || c->quality || c->no_scene))
+		return ctl_fail(EX_USAGE,
+				"--stixels-only leaves out images and scene: it takes none of --images, "
+				"--raw, --quality and --no-scene");
+	if (c->raw && c->quality)
+		return ctl_fail(EX_USAGE, "--raw and --quality contradict each other");
 	if (c->compress && !sx_codec_built())
 		return ctl_fail(EX_USAGE, "--compress: this stixelctl was built without zstd");
 	return 0;
@@ -413,12 +519,13 @@ int ctl_record_words(const struct ctl *c)
 
 int ctl_record(const struct ctl *c)
 {
-	struct recorder r = {.c = c};
+	struct recorder r = {.c = c, .named = c->images != NULL};
 	int e, code;
 
 	if (c->images)
 		sx_parse_images(c->images, &r.images);
-	r.bare = c->images && !r.images;
+	else if (!c->stixels_only)
+		r.images = 1u << STIXEL_PLANE_LEFT | 1u << STIXEL_PLANE_RIGHT;
 	e = stixel_open(&r.reader, c->instance, STIXEL_OPEN_FOLLOW);
 	if (e == 0 && r.images)
 		e = stixel_want_images(r.reader, r.images);
@@ -430,6 +537,9 @@ int ctl_record(const struct ctl *c)
 	if (code == 0)
 		code = record(&r);
 	sx_file_queue_destroy(r.queue);
+#ifdef SX_HAVE_PROTOBUF
+	sx_drawn_finish(&r.drawn);
+#endif
 	sx_recording_finish(&r.writer);
 	stixel_close(r.reader);
 	free(r.shrunk);

@@ -15,6 +15,7 @@
 #include "recording/recording.h"
 #include "tools/common/status_line.h"
 #include "tools/ctl/ctl.h"
+#include "tools/draw/jpeg.h"
 
 /* Number of damaged places, and of runs of the publisher, that are listed. The totals count all of them. */
 enum { TELL = 10 };
@@ -190,10 +191,13 @@ static void print_text(const struct ctl *c, const struct sx_recording_info *h,
 	printf("frames     %" PRIu64 " in %.1f s, %.1f a second, %" PRIu64 " lost\n", s->frames,
 	       (double)sx_recorded_ns_since(s->last_ns, s->first_ns) / 1e9, fps(s), s->lost);
 	if (s->frames)
-		printf("content    %" PRIu32 " x %" PRIu32 ", images: %s; %.1f kB a frame%s\n", s->width,
-		       s->height, images(s, shown, sizeof(shown)),
+		printf("content    %" PRIu32 " x %" PRIu32 ", images: %s%s; %.1f kB a frame%s\n", s->width,
+		       s->height, images(s, shown, sizeof(shown)), state->jpeg_images ? ", as JPEG" : "",
 		       (double)s->plain_bytes / 1e3 / (double)s->frames,
 		       state->compressed ? " before compression" : "");
+	if (state->jpeg_images && !sx_jpeg_has())
+		printf("JPEG       %" PRIu64 " images cannot be read: built without libjpeg\n",
+		       state->jpeg_images);
 	if (state->images_apart)
 		printf("apart      %" PRIu64
 		       " images do not follow their frames, as in a file sorted by topic: they "
@@ -258,15 +262,16 @@ static void print_json(const struct ctl *c, const struct sx_recording_info *h,
 {
 	char shown[64];
 	json_t *j = json_pack(
-		"{s:o, s:s, s:s, s:I, s:b, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:s, s:I, s:I, s:o, s:o}",
+		"{s:o, s:s, s:s, s:I, s:b, s:I, s:I, s:f, s:f, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:o, s:o}",
 		"file", file_json(c->operands[0]), "instance", h->instance, "recorder", h->recorder, "bytes",
 		(json_int_t)state->offset, "complete", state->ended, "frames", (json_int_t)s->frames, "lost",
 		(json_int_t)s->lost, "seconds", (double)sx_recorded_ns_since(s->last_ns, s->first_ns) / 1e9,
 		"fps", fps(s), "began_realtime_ns", (json_int_t)s->first_realtime_ns, "width",
 		(json_int_t)s->width, "height", (json_int_t)s->height, "images",
-		images(s, shown, sizeof(shown)), "images_apart", (json_int_t)state->images_apart,
-		"damaged_places", (json_int_t)s->damages + (state->cut_bytes != 0), "publishers",
-		lives_json(s), "damage", damage_json(s, state));
+		images(s, shown, sizeof(shown)), "jpeg_images", (json_int_t)state->jpeg_images,
+		"images_apart", (json_int_t)state->images_apart, "damaged_places",
+		(json_int_t)s->damages + (state->cut_bytes != 0), "publishers", lives_json(s), "damage",
+		damage_json(s, state));
 
 	json_dumpf(j, stdout, JSON_INDENT(2));
 	putchar('\n');

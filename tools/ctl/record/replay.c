@@ -23,6 +23,7 @@
 #include "recording/recording.h"
 #include "tools/common/status_line.h"
 #include "tools/ctl/ctl.h"
+#include "tools/draw/jpeg.h"
 
 enum { SLOTS = 8, HEARTBEAT_MS = 1000, PER_COLUMN = 64 };
 
@@ -422,6 +423,15 @@ static int report(struct player *p, int error, const char *why)
 	if (!p->frames && !ctl_stopped)
 		return ctl_fail(EX_DATAERR, "%s: there is no frame%s in it", p->c->operands[0],
 				p->c->start_ms > 0 ? " so late" : "");
+	if (s->jpeg_images)
+		ctl_fail(
+			0,
+			"%s: its images are JPEG%s; what is computed from them differs a little: record --raw "
+			"keeps every pixel",
+			p->c->operands[0],
+			sx_jpeg_has()
+				? ""
+				: ", which cannot be read (built without libjpeg), so they were left out");
 	printf("%" PRIu64 " frames of instance '%s' replayed as '%s'\n", p->frames,
 	       sx_recording_info(p->recording)->instance, p->c->instance);
 	return 0;

@@ -50,7 +50,8 @@ class Recording:
         self.counts = counts  #: number of messages by topic
 
     def _fail(self, error: Exception) -> Fail:
-        return Fail(DATA, "%s: cannot be read as a recording of ROS: %s" % (self._path, sentence(error)))
+        return Fail(DATA, "%s: cannot be read as a recording of ROS: %s (one of stixelctl record is played by "
+                    "stixelctl replay; docs/examples/repeat.py gives its pairs)" % (self._path, sentence(error)))
 
     def messages(self, topics: Sequence[str]) -> Iterator[Tuple[str, int, bytes]]:
         """Yields (topic, header.stamp or else the time of recording in ns, message) in the order of recording."""
