@@ -48,11 +48,14 @@ WANTED = """
 {bindir}/stixelctl
 {bindir}/stixeld
 {includedir}/stixel.h
+{includedir}/stixel.hpp
 {includedir}/stixel_convert.h
 {includedir}/stixel_disparity.h
 {includedir}/stixel_messages.h
 {includedir}/stixel_pairs.h
 {includedir}/stixel_recording.h
+{libdir}/cmake/stixel/stixelConfig.cmake
+{libdir}/cmake/stixel/stixelConfigVersion.cmake
 {libdir}/gstreamer-1.0/libgststixel.so      gstreamer
 {libdir}/libstixel-recording.so
 {libdir}/libstixel-recording.so.1
@@ -114,6 +117,7 @@ WANTED = """
 {datadir}/doc/stixeld/examples/scores.py       python
 {datadir}/doc/stixeld/examples/stixel-metrics@.service
 {datadir}/doc/stixeld/examples/stixel-metrics@.timer
+{datadir}/doc/stixeld/examples/stop.cpp
 {datadir}/doc/stixeld/examples/two_cameras.py  python
 {datadir}/doc/stixeld/examples/zed_pairs.py    python
 {pythondir}/stixel-{version}.dist-info/METADATA     python
@@ -237,6 +241,47 @@ class Install(unittest.TestCase):
         self.assertEqual(r.returncode, 0, r.stderr)
         needed = subprocess.run(["readelf", "-d", reader], capture_output=True, text=True).stdout
         self.assertIn("[libstixel.so.1]", needed)
+
+    def cmake(self, find, link, source):
+        """Configures, builds and runs a project of five lines. Returns the finished process of the first step that
+        fails, or of the program."""
+        here = tempfile.mkdtemp(prefix="stixel-")
+        self.addCleanup(shutil.rmtree, here)
+        with open(here + "/CMakeLists.txt", "w", encoding="ascii") as f:
+            f.write("cmake_minimum_required(VERSION 3.13)\nproject(program %s)\nfind_package(stixel %s REQUIRED)\n"
+                    "add_executable(program %s)\ntarget_link_libraries(program %s)\n" % (
+                        "CXX" if source.endswith("cpp") else "C", find, source, link))
+        prefix = os.path.dirname(self.path("{bindir}"))
+        for command in (["cmake", "-S", here, "-B", here + "/build", "-DCMAKE_PREFIX_PATH=" + prefix,
+                         "-DCMAKE_CXX_FLAGS=-std=c++17 -Wall -Wextra -Werror", "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror"],
+                        ["cmake", "--build", here + "/build"], [here + "/build/program", "no-such-instance"]):
+            r = subprocess.run(command, capture_output=True, text=True, timeout=120)
+            if r.returncode:
+                break
+        return r
+
+    def test_cmake_finds_it(self):
+        """From C and from C++, with the version that is installed; not in another one, nor parts that do not exist."""
+        if not shutil.which("cmake") or not shutil.which("g++"):
+            self.skipTest("cmake or g++ is not installed")
+        if os.environ["STIXEL_SANITIZED"]:
+            self.skipTest("a library with a sanitizer in it needs the same in every program")
+        examples = self.path("{datadir}/doc/stixeld/examples/")
+        for find, link, source in (("0.2", "stixel::stixel", "reader.c"),
+                                   ("0.2 COMPONENTS stixel recording", "stixel::recording", "reader.c")):
+            r = self.cmake(find, link, examples + source)
+            self.assertEqual((r.returncode, "no stixel publisher of this name" in r.stderr), (1, True), r.stdout + r.stderr)
+        source = self.top + "/main.cpp"
+        self.addCleanup(lambda: os.path.exists(source) and os.unlink(source))
+        with open(source, "w", encoding="ascii") as f:
+            f.write("#include <stixel.hpp>\nint main()\n{\n\tstd::error_code ec;\n\tstixels::reader reader(\"no-such\", 0, ec);"
+                    "\n\n\treturn ec == std::errc::no_such_file_or_directory ? 7 : 1;\n}\n")
+        r = self.cmake("", "stixel::stixel", source)
+        self.assertEqual(r.returncode, 7, r.stdout + r.stderr)
+        for find, text in (("0.3", 'with requested version "0.3"'), ("0.1", "version: 0.2.0"),
+                           ("0.2 COMPONENTS nothing", "stixel has no component nothing")):
+            r = self.cmake(find, "stixel::stixel", source)
+            self.assertEqual((r.returncode, text in " ".join(r.stderr.split())), (1, True), r.stderr)
 
     def test_the_library_gives_what_its_package_says(self):
         with open(SYMBOLS, encoding="utf-8") as f:
