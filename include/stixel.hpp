@@ -318,6 +318,15 @@ class frame
 			return std::nullopt;
 		return s;
 	}
+	/* Obstacles as boxes in vehicle coordinates, the nearest first, with the usual options: stixel_boxes(). */
+	std::vector<stixel_box> boxes() const
+	{
+		const std::int64_t n = stixel_boxes(&f_, nullptr, 0, nullptr, 0);
+		std::vector<stixel_box> all(n > 0 ? static_cast<std::size_t>(n) : 0);
+
+		stixel_boxes(&f_, nullptr, 0, all.data(), all.size());
+		return all;
+	}
 	/* Points of obstacles or ground: stixel_points(). Throws, or sets ec, if options are out of range. */
 	std::vector<stixel_point> points(const stixel_points_options &options) const
 	{

@@ -204,6 +204,52 @@ STIXEL_API int64_t stixel_points(const struct stixel_frame *frame,
 				 const struct stixel_points_options *options, size_t bytes,
 				 struct stixel_point *points, uint64_t room);
 
+/* ---- since 1.7: obstacles as boxes --------------------------------------------------------------------- */
+
+/* Options of boxes. Set fields that you do not use to 0. */
+struct stixel_boxes_options {
+	/* m above the road: an object that reaches between both heights is an obstacle. */
+	float height_min;
+	float height_max; /* m above the road, >= height_min */
+	/*
+	 * Largest difference of the distances of neighbours in a box, m, >= 0. Added is what one pixel of
+	 * disparity makes at their distance.
+	 */
+	float gap;
+	uint32_t columns; /* least number of columns of a box: narrower ones are left out as noise */
+	uint32_t reserved[4];
+};
+STIXEL_SIZE(stixel_boxes_options, 32);
+
+/* An obstacle as a box in vehicle coordinates, m: its width is y_max - y_min, its height z_max - z_min. */
+struct stixel_box {
+	float x_min, x_max; /* distance of its nearest and of its farthest stixel; its far side is not seen */
+	float y_min, y_max; /* right and left edge of its columns */
+	float z_min, z_max; /* foot and top of its stixels above the road */
+	uint32_t column_first, column_last; /* stixel columns */
+	uint32_t row_top, row_bottom;	    /* image rows, inclusive */
+	uint32_t stixels;		    /* number of stixels in it */
+	uint32_t reserved;		    /* 0 */
+};
+STIXEL_AT(stixel_box, column_first, 24);
+STIXEL_AT(stixel_box, stixels, 40);
+STIXEL_SIZE(stixel_box, 48);
+
+/* Sets the usual options: heights of the frame's vehicle (stixel_vehicle_of()), 0.3 m, 2 columns. 0; -EINVAL. */
+STIXEL_API int stixel_boxes_defaults(const struct stixel_frame *frame, struct stixel_boxes_options *options,
+				     size_t bytes);
+/*
+ * Groups the obstacles of a frame into boxes. Obstacles are those of stixel_points() that reach between both
+ * heights. Two belong to the same box if they are in the same column or in neighbouring ones, and their
+ * distances along the road differ by at most gap and one pixel of disparity. So people side by side may be one
+ * box, and a thing behind a pole two: a box is what cannot be told apart by distance, not an object of a class.
+ *
+ * Writes at most room boxes, the nearest first, and returns the number that the frame has. options NULL: the
+ * usual ones. Returns 0 without a camera model or a road. -EINVAL: bad options; -ENOMEM.
+ */
+STIXEL_API int64_t stixel_boxes(const struct stixel_frame *frame, const struct stixel_boxes_options *options,
+				size_t bytes, struct stixel_box *boxes, uint64_t room);
+
 #undef STIXEL_AT
 #undef STIXEL_SIZE
 #ifdef __cplusplus

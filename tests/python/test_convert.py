@@ -311,5 +311,64 @@ class Frames(unittest.TestCase):
             frame.ground_points(step=0.01, range_max=650)
 
 
+class Boxes(unittest.TestCase):
+    @staticmethod
+    def expected(frame, gap, columns, low, high):
+        """Groups the obstacles by comparing all of them with each other."""
+        points = frame.obstacle_points("vehicle")
+        feet, tops = points[0::2], points[1::2]
+        assert (feet["part"] == Part.FOOT).all() and (tops["part"] == Part.TOP).all()
+        keep = (tops["z"] > low) & (feet["z"] < high) & (feet["x"] > 0)
+        feet, tops = feet[keep], tops[keep]
+        column = frame.stixels["column"][feet["id"]].astype(int)
+        x = feet["x"].astype(float)
+        far = np.maximum(x[:, None], x[None, :])
+        pixel = far ** 2 / (frame.camera.fx * frame.camera.baseline_m)
+        near = np.abs(x[:, None] - x[None, :]) <= np.float32(gap) + pixel
+        touch = near & (abs(column[:, None] - column[None, :]) <= 1)
+        group = np.arange(len(x))
+        while True:
+            least = np.where(touch, group[None, :], len(x)).min(1)
+            if (least == group).all():
+                break
+            group = least
+        found = []
+        for g in np.unique(group):
+            inside = group == g
+            if np.ptp(column[inside]) + 1 >= columns:
+                half = 0.5 * frame.column_width * frame.depth[feet["id"][inside]] / frame.camera.fx
+                found.append((x[inside].min(), x[inside].max(), (feet["y"][inside] - half).min(),
+                              (feet["y"][inside] + half).max(), feet["z"][inside].min(), tops["z"][inside].max(),
+                              column[inside].min(), column[inside].max(), inside.sum()))
+        return sorted(found)
+
+    def test_against_all_pairs(self):
+        rng = np.random.default_rng(7)
+        several = 0
+        for _ in range(40):
+            road_fields = road_of(rng.uniform(-0.05, 0.1), rng.uniform(-0.05, 0.05))
+            frame = stixel.load(pack(random_columns(rng, stixel.load(pack([[]], **CAMERA, **road_fields)).road),
+                                     **CAMERA, **road_fields))
+            gap, columns, low, high = rng.uniform(0, 3), int(rng.integers(1, 4)), 0.3, rng.uniform(0.5, 3)
+            want = self.expected(frame, gap, columns, np.float32(low), np.float32(high))
+            got = frame.boxes(gap=gap, columns=columns, height_min=low, height_max=high)
+            self.assertEqual(len(got), len(want))
+            several += len(want) > 2
+            names = ["x_min", "x_max", "y_min", "y_max", "z_min", "z_max", "column_first", "column_last", "stixels"]
+            for box, w in zip(sorted([float(b[n]) for n in names] for b in got), want):
+                np.testing.assert_allclose(box, w, rtol=1e-4, atol=1e-4)
+            self.assertTrue((np.diff(got["x_min"]) >= 0).all())
+        self.assertGreater(several, 10)
+
+    def test_usual_options_and_wrong_ones(self):
+        frame = stixel.load(pack([[]], **CAMERA))
+        self.assertEqual(len(frame.boxes()), 0)  # no road
+        for wrong in ({"gap": -1}, {"gap": math.nan}, {"height_min": 2, "height_max": 1}):
+            with self.assertRaises(ValueError):
+                frame.boxes(**wrong)
+        with self.assertRaises(TypeError):
+            frame.boxes(depth=1)
+
+
 if __name__ == "__main__":
     unittest.main()

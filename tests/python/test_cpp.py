@@ -44,7 +44,8 @@ class Header(support.TestCase):
         return [self.compile(CLIENT, c, standard) for c in COMPILERS for standard in ("c++17", "c++20")]
 
     def run_it(self, program, *args, d=None, code=0):
-        r = subprocess.run([program, *args], capture_output=True, text=True, timeout=LONG, env=d.client() if d else None)
+        r = subprocess.run([program, *args], capture_output=True, text=True, timeout=LONG,
+                           env=d.client() if d else None)
         self.assertEqual((r.returncode, r.stderr), (code, ""))
         return r.stdout
 
@@ -116,6 +117,18 @@ class Header(support.TestCase):
         with open(path, encoding="utf-8") as f:
             self.assertLess(len(f.readlines()), 66, name)
         return self.compile(path, COMPILERS[0], "c++17")
+
+    def test_boxes(self):
+        d = self.daemon("cpp-boxes", *SMALL, "-s", "source.fps=10")
+        with subprocess.Popen([self.example("boxes.cpp"), d.name], stdout=subprocess.PIPE, text=True,
+                              env=d.client()) as child:
+            self.addCleanup(child.kill)
+            lines = [child.stdout.readline() for _ in range(12)]
+            d.stop()
+            self.assertEqual(child.wait(LONG), 0)  # the publisher ended in order
+        for line in lines:
+            self.assertRegex(line, r"^(frame \d+: \d+ boxes| +\S+ m ahead, +\S+ m to the left: \S+ m wide, "
+                             r"\S+ m high)$")
 
     def test_stop(self):
         d = self.daemon("cpp-stop", *SMALL, "-s", "source.fps=10")

@@ -23,7 +23,8 @@ STRUCTS = {"stixel": stixel.STIXEL, "stixel_frame_header": stixel.HEADER, "stixe
            "stixel_disparity_map": _layout.CDisparityMap, "stixel_raw_camera": _layout.CRawCamera,
            "stixel_pairs_format": _layout.CPairsFormat, "stixel_pairs_images": _layout.CPairsImages,
            "stixel_pairs_counters": _layout.CPairsCounters, "stixel_scan_options": _layout.CScanOptions,
-           "stixel_point": stixel.POINT, "stixel_free_column": stixel.FREE_COLUMN,
+           "stixel_point": stixel.POINT, "stixel_box": stixel.BOX, "stixel_boxes_options": _layout.CBoxesOptions,
+           "stixel_free_column": stixel.FREE_COLUMN,
            "stixel_free_options": _layout.CFreeOptions, "stixel_points_options": _layout.CPointsOptions,
            "stixel_record": _layout.CRecord, "stixel_recording_info": _layout.CRecordingInfo,
            "stixel_message_topic": _layout.CMessageTopic, "stixel_message": _layout.CMessage}

@@ -126,7 +126,8 @@ class Examples(Program):
     def test_all_are_short_and_tested(self):
         names = set(map(os.path.basename, support.examples()))
         self.assertEqual(names, {"reader.py", "free_space.py", "two_cameras.py", "plot.py", "scores.py", "external.py",
-                                 "pairs.py", "depthai_pairs.py", "realsense_pairs.py", "zed_pairs.py", "robot.py", "repeat.py"})
+                                 "pairs.py", "depthai_pairs.py", "realsense_pairs.py", "zed_pairs.py", "robot.py",
+                                 "repeat.py", "stop.py", "boxes.py", "open3d_view.py", "rerun_log.py", "scan_bag.py"})
         for name in names - {"robot.py"}:  # a whole robot; test_robot.py drives it
             with open(self.example(name), encoding="utf-8") as f:
                 lines = f.readlines()

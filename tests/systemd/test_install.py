@@ -118,6 +118,13 @@ WANTED = """
 {datadir}/doc/stixeld/examples/stixel-metrics@.service
 {datadir}/doc/stixeld/examples/stixel-metrics@.timer
 {datadir}/doc/stixeld/examples/stop.cpp
+{datadir}/doc/stixeld/examples/stop.py        python
+{datadir}/doc/stixeld/examples/scan_bag.py    python
+{datadir}/doc/stixeld/examples/rerun_log.py   python
+{datadir}/doc/stixeld/examples/open3d_view.py python
+{datadir}/doc/stixeld/examples/nav2_bag.launch.py python
+{datadir}/doc/stixeld/examples/boxes.py       python
+{datadir}/doc/stixeld/examples/boxes.cpp
 {datadir}/doc/stixeld/examples/two_cameras.py  python
 {datadir}/doc/stixeld/examples/zed_pairs.py    python
 {pythondir}/stixel-{version}.dist-info/METADATA     python
@@ -270,12 +277,14 @@ class Install(unittest.TestCase):
         for find, link, source in (("0.2", "stixel::stixel", "reader.c"),
                                    ("0.2 COMPONENTS stixel recording", "stixel::recording", "reader.c")):
             r = self.cmake(find, link, examples + source)
-            self.assertEqual((r.returncode, "no stixel publisher of this name" in r.stderr), (1, True), r.stdout + r.stderr)
+            self.assertEqual((r.returncode, "no stixel publisher of this name" in r.stderr), (1, True),
+                             r.stdout + r.stderr)
         source = self.top + "/main.cpp"
         self.addCleanup(lambda: os.path.exists(source) and os.unlink(source))
         with open(source, "w", encoding="ascii") as f:
-            f.write("#include <stixel.hpp>\nint main()\n{\n\tstd::error_code ec;\n\tstixels::reader reader(\"no-such\", 0, ec);"
-                    "\n\n\treturn ec == std::errc::no_such_file_or_directory ? 7 : 1;\n}\n")
+            f.write("#include <stixel.hpp>\nint main()\n{\n\tstd::error_code ec;\n"
+                    "\tstixels::reader reader(\"no-such\", 0, ec);\n\n"
+                    "\treturn ec == std::errc::no_such_file_or_directory ? 7 : 1;\n}\n")
         r = self.cmake("", "stixel::stixel", source)
         self.assertEqual(r.returncode, 7, r.stdout + r.stderr)
         for find, text in (("0.3", 'with requested version "0.3"'), ("0.1", "version: 0.2.0"),

@@ -16,8 +16,8 @@ from ._errors import (BadName, Busy, Damaged, Died, Ended, LibraryError, NotAllo
                       NotStixel, NotSupported, OtherVersion, Refused, Restarted, StixelError)
 from ._frame import Counts, Frame, load
 from ._geometry import Camera, Road
-from ._layout import (FREE_COLUMN, HEADER, POINT, STIXEL, Clock, Flag, FrameFlag, Free, Kind, Part, Plane, Publisher,
-                      RoadOrigin, ScanAs, Stamp, State)
+from ._layout import (BOX, FREE_COLUMN, HEADER, POINT, STIXEL, Clock, Flag, FrameFlag, Free, Kind, Part, Plane,
+                      Publisher, RoadOrigin, ScanAs, Stamp, State)
 from ._library import library_version
 from ._open import open, open_path
 from ._pairs import Pair, PairCounts, PairWriter, RawCamera
@@ -28,7 +28,8 @@ from ._scores import ScoreWriter, one_hot
 from ._url import open_url
 
 __all__ = [
-    "BadName", "Busy", "Camera", "Clock", "Counts", "Damage", "Damaged", "Died", "DisparityWriter", "End", "Ended",
+    "BOX", "BadName", "Busy", "Camera", "Clock", "Counts", "Damage", "Damaged", "Died", "DisparityWriter", "End",
+    "Ended",
     "FREE_COLUMN", "Flag", "Frame", "FrameFlag", "Free", "Gap", "GapReason", "HEADER", "Kind", "LibraryError", "Life",
     "NotAllowed", "NotConnected", "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "POINT", "Pair",
     "PairCounts", "PairWriter", "Part", "Plane", "Publisher", "RawCamera", "Reader", "Recording", "Refused",

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple
 import numpy as np
 
 from ._check import aligned
-from ._layout import (FREE_COLUMN, POINT, CFrame, CFreeOptions, Coordinates, CPointsOptions, CScanOptions, PointsOf,
-                      ScanAs)
+from ._layout import (BOX, FREE_COLUMN, POINT, CBoxesOptions, CFrame, CFreeOptions, Coordinates, CPointsOptions,
+                      CScanOptions, PointsOf, ScanAs)
 from ._library import library
 
 if TYPE_CHECKING:
@@ -101,6 +101,19 @@ def scan_of(data: bytes, header: Any, values: Any) -> Scan:
         raise ValueError("scan: options out of their limits, see <stixel_convert.h>: %s"
                          % ", ".join("%s %g" % (name, getattr(o, name)) for name, *_ in o._fields_))
     return Scan(ranges, o.angle_min, o.angle_increment, o.range_min, o.range_max, begins)
+
+
+def boxes_of(data: bytes, header: Any, values: Any) -> NDArray[Any]:
+    """Implements Frame.boxes()."""
+    frame, words = c_frame(data, header)
+    o = CBoxesOptions()
+    library().boxes_defaults(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o))
+    _set(o, values, "boxes")
+    boxes = np.empty(int(header["stixel_count"]), BOX)
+    count = library().boxes(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o), boxes.ctypes.data, len(boxes))
+    if count < 0:
+        raise ValueError("boxes: options out of their limits, see <stixel_convert.h>")
+    return boxes[:count]
 
 
 def points_of(data: bytes, header: Any, of: PointsOf, coordinates: str, step: float,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple, Union
 import numpy as np
 
 from ._check import check
-from ._convert import Scan, free_of, points_of, scan_of
+from ._convert import Scan, boxes_of, free_of, points_of, scan_of
 from ._geometry import Camera, Road, disparity_cloud, stixel_disparity, stixel_quads
 from ._layout import (IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, STIXEL, Clock, FrameFlag, Free, Plane, PointsOf,
                       RoadOrigin, Stamp, header_of)
@@ -363,6 +363,16 @@ class Frame:
         Needs libstixel.
         """
         return scan_of(self._data, self._header, options)
+
+    def boxes(self, **options: Any) -> NDArray[Any]:
+        """Returns the obstacles as boxes in vehicle coordinates, the nearest first (dtype stixel.BOX).
+
+        stixel_boxes() of <stixel_convert.h> defines which stixels belong together. Fields: x_min, x_max, y_min, y_max,
+        z_min, z_max (m), column_first, column_last, row_top, row_bottom (px), stixels. The width of a box is
+        y_max - y_min. options: height_min, height_max, gap (m), columns. Empty without a camera model or a road. Needs
+        libstixel.
+        """
+        return boxes_of(self._data, self._header, options)
 
     def obstacle_points(self, coordinates: Coordinates = "vehicle", step: float = 0.0,
                         range_max: float = 0.0) -> NDArray[Any]:

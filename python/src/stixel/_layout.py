@@ -233,6 +233,10 @@ class RecordKind(enum.IntEnum):
 POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("kind", "u1"), ("label", "u1"), ("confidence", "u1"),
                   ("part", "u1"), ("id", "<u4")])
 
+#: An obstacle as a box, 48 bytes: the dtype of Frame.boxes().
+BOX = np.dtype([("x_min", "<f4"), ("x_max", "<f4"), ("y_min", "<f4"), ("y_max", "<f4"), ("z_min", "<f4"),
+                ("z_max", "<f4"), ("column_first", "<u4"), ("column_last", "<u4"), ("row_top", "<u4"),
+                ("row_bottom", "<u4"), ("stixels", "<u4"), ("reserved", "<u4")])
 #: Free space of one column, 16 bytes: the dtype of Frame.free_columns().
 FREE_COLUMN = np.dtype([("from_m", "<f4"), ("to_m", "<f4"), ("end", "<u4"), ("stixel", "<u4")])
 
@@ -367,6 +371,13 @@ class CFreeOptions(ctypes.Structure):
     """struct stixel_free_options"""
 
     _fields_ = [("height_min", ctypes.c_float), ("height_max", ctypes.c_float), ("reserved", ctypes.c_uint32 * 2)]
+
+
+class CBoxesOptions(ctypes.Structure):
+    """struct stixel_boxes_options"""
+
+    _fields_ = [("height_min", ctypes.c_float), ("height_max", ctypes.c_float), ("gap", ctypes.c_float),
+                ("columns", ctypes.c_uint32), ("reserved", ctypes.c_uint32 * 4)]
 
 
 class CPointsOptions(ctypes.Structure):

@@ -14,8 +14,8 @@ import threading
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ._errors import LibraryError
-from ._layout import (CDisparityFormat, CDisparityMap, CFrame, CFreeOptions, CMessage, CMessageTopic, CPairsCounters,
-                      CPairsFormat, CPairsImages, CPointsOptions,
+from ._layout import (CBoxesOptions, CDisparityFormat, CDisparityMap, CFrame, CFreeOptions, CMessage, CMessageTopic,
+                      CPairsCounters, CPairsFormat, CPairsImages, CPointsOptions,
                       CRecord, CRecordingInfo, CScanOptions, CScoresFormat, CScoresPlanes, CStatus)
 
 SONAME = "libstixel.so.1"
@@ -49,6 +49,10 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
      [ctypes.POINTER(CFrame), ctypes.POINTER(CScanOptions), ctypes.c_size_t]),
     ("stixel_scan_seen", ctypes.c_int,
      [ctypes.POINTER(CFrame), ctypes.POINTER(CScanOptions), ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p]),
+    ("stixel_boxes_defaults", ctypes.c_int,
+     [ctypes.POINTER(CFrame), ctypes.POINTER(CBoxesOptions), ctypes.c_size_t]),
+    ("stixel_boxes", ctypes.c_int64,
+     [ctypes.POINTER(CFrame), ctypes.POINTER(CBoxesOptions), ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint64]),
     ("stixel_points", ctypes.c_int64,
      [ctypes.POINTER(CFrame), ctypes.POINTER(CPointsOptions), ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint64]),
     ("stixel_scores_create", ctypes.c_int,
