@@ -22,7 +22,7 @@ NAME = "front"  # of the instance, as the page shows it
 FRAME = 66  # of the street: near and far cars, a pedestrian
 PAIR = 8  # of the raw one
 WIDTH = 1280
-BOTTOM = "return Math.ceil(document.getElementById('charts').getBoundingClientRect().bottom) + 5"  # a row ends there
+HEIGHT = 800
 
 
 def say(path):
@@ -105,18 +105,14 @@ def page(place, support, test_browser):
     path = os.path.join(HERE, "web.png")
     web = support.Web(place, "-i", NAME)
     os.environ["HOME"] = os.environ["TMPDIR"] = place.top
-    browser = test_browser.start_browser(WIDTH, 1000)
-
-    def size(height):
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-            "width": WIDTH, "height": height, "deviceScaleFactor": 1, "mobile": False})
+    browser = test_browser.start_browser(WIDTH, HEIGHT)
     try:
-        size(1000)
-        browser.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False})
+        browser.get("http://127.0.0.1:%d/favicon.svg" % web.port)
+        browser.execute_script("localStorage.setItem('stixel.views', 'picture,space,map')")
         browser.get("http://127.0.0.1:%d/" % web.port)
-        time.sleep(60)  # for curves that are worth a look
-        size(browser.execute_script(BOTTOM))
-        time.sleep(2)
+        time.sleep(15)
         browser.save_screenshot(path)
     finally:
         browser.quit()

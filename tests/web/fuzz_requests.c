@@ -296,8 +296,10 @@ int __wrap_stixel_open(struct stixel_reader **ret, const char *instance, unsigne
 /* ---- the servers ---- */
 
 /* Replaces the page, which is made at build time. */
-const struct web_asset web_assets[] = {
-	{"/", "text/html; charset=utf-8", "\"1\"", (const unsigned char *)"<!doctype html>", 15}, {0}};
+const struct web_asset web_assets[] = {{"/", "text/html; charset=utf-8", "\"1\"",
+					(const unsigned char *)"<!doctype html>", 15, "\"1-gzip\"",
+					(const unsigned char *)"\x1f\x8b", 2},
+				       {0}};
 
 static unsigned write_page(void *user, struct sx_text *text)
 {

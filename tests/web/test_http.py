@@ -1,5 +1,6 @@
 # stixel-web as any HTTP client sees it: pages, refusals, streams, limits, and daemons that start and stop.
 # SPDX-License-Identifier: Apache-2.0
+import gzip
 import json
 import os
 import re
@@ -62,7 +63,7 @@ class Pages(Case):
             self.assertEqual(code, 200, path)
             found[path] = (headers, body.decode())
             names = re.findall(r'(?:src|href)="(/[^"]+)"', body.decode()) if path == "/" else []
-            names += ["/" + n for n in re.findall(r'from "\./([^"]+)"', body.decode())]
+            names += ["/" + n for n in re.findall(r'(?:from |import\()"\./([^"]+)"', body.decode())]
             look += [n for n in names if n not in found]
         return found
 
@@ -83,11 +84,25 @@ class Pages(Case):
         self.assertEqual(re.findall(r"<style|\bstyle=|\son\w+=|<script(?![^>]*\bsrc=)", page), [])
 
     def test_unchanged_is_not_sent_again(self):
-        _, headers, body = self.web.ask("/app.js")
-        code, again, nothing = self.web.ask("/app.js", headers=["If-None-Match: " + headers["etag"]])
-        self.assertEqual((code, nothing), (304, b""))
-        self.assertEqual(again["etag"], headers["etag"])
-        self.assertEqual(self.web.ask("/app.js", headers=['If-None-Match: "other"'])[2], body)
+        for more in ([], ["Accept-Encoding: gzip"]):
+            _, headers, body = self.web.ask("/app.js", headers=more)
+            code, again, nothing = self.web.ask("/app.js", headers=[*more, "If-None-Match: " + headers["etag"]])
+            self.assertEqual((code, nothing), (304, b""))
+            self.assertEqual(again["etag"], headers["etag"])
+            self.assertEqual(self.web.ask("/app.js", headers=[*more, 'If-None-Match: "other"'])[2], body)
+
+    def test_the_page_is_compressed(self):
+        """What a browser loads before the first picture leaves room for the picture within 150 kB."""
+        plain, first = self.files(), 0
+        later = {"/" + name for _, body in plain.values() for name in re.findall(r'import\("\./([^"]+)"', body)}
+        for path, (headers, body) in plain.items():
+            _, packed, data = self.web.ask(path, headers=["Accept-Encoding: deflate, gzip"])
+            self.assertEqual(gzip.decompress(data).decode(), body)
+            self.assertEqual((packed["content-encoding"], packed["vary"]), ("gzip", "Accept-Encoding"))
+            self.assertNotEqual(packed["etag"], headers["etag"])
+            first += 0 if path in later else len(data)
+        self.assertNotIn("content-encoding", self.web.ask("/app.js", headers=["Accept-Encoding: br, gzip;q=0"])[1])
+        self.assertLess(first, 60000)
 
     def test_head(self):
         for path in ("/", "/healthz", "/api/instances", "/api/%s/status" % self.daemon.name, "/metrics"):

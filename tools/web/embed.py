@@ -1,8 +1,9 @@
-# Makes a C file from the files of the page, so that stixel-web contains them.
+# Makes a C file from the files of the page, so that stixel-web contains them, each also compressed.
 #
 #   embed.py OUT.c FILE...      the first is also served at /
 #
 # SPDX-License-Identifier: Apache-2.0
+import gzip
 import hashlib
 import os
 import sys
@@ -25,11 +26,12 @@ def main(out, files):
         with open(path, "rb") as f:
             data = f.read()
         name = os.path.basename(path)
-        text += ["static const unsigned char data_%d[] = {" % number, *rows(data), "};", ""]
-        tag = '\\"%s\\"' % hashlib.sha256(data).hexdigest()[:20]
+        for array, content in (("data", data), ("packed", gzip.compress(data, 9, mtime=0))):
+            text += ["static const unsigned char %s_%d[] = {" % (array, number), *rows(content), "};", ""]
+        tag = hashlib.sha256(data).hexdigest()[:20]
         for url in ["/"] * (number == 0) + ["/" + name]:
-            table.append('\t{"%s", "%s", "%s", data_%d, sizeof(data_%d)},' % (
-                url, TYPES[os.path.splitext(name)[1]], tag, number, number))
+            table.append('\t{"%s", "%s", "\\"%s\\"", data_%d, sizeof(data_%d), "\\"%s-gzip\\"", packed_%d, sizeof(packed_%d)},'
+                         % (url, TYPES[os.path.splitext(name)[1]], tag, number, number, tag, number, number))
     text += ["const struct web_asset web_assets[] = {", *table, "\t{0},", "};", ""]
     with open(out, "w", encoding="utf-8") as f:
         f.write("\n".join(text))

@@ -68,8 +68,10 @@ enum MHD_Result web_refuse(struct MHD_Connection *c, unsigned status, const char
 	return web_reply(c, status, "text/plain; charset=utf-8", text, n + 1);
 }
 
-enum MHD_Result web_reply_tagged(struct MHD_Connection *c, const char *type, const char *tag,
-				 const void *body, size_t bytes, enum MHD_ResponseMemoryMode how)
+/* encoding: of the body, or NULL if it is as it is. */
+static enum MHD_Result reply_encoded(struct MHD_Connection *c, const char *type, const char *tag,
+				     const char *encoding, const void *body, size_t bytes,
+				     enum MHD_ResponseMemoryMode how)
 {
 	const char *has = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_IF_NONE_MATCH);
 	bool same = has && strcmp(has, tag) == 0;
@@ -81,7 +83,32 @@ enum MHD_Result web_reply_tagged(struct MHD_Connection *c, const char *type, con
 		return MHD_NO;
 	web_add_headers(r, type);
 	MHD_add_response_header(r, MHD_HTTP_HEADER_ETAG, tag);
+	MHD_add_response_header(r, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+	if (encoding)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_ENCODING, encoding);
 	done = MHD_queue_response(c, same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, r);
 	MHD_destroy_response(r);
 	return done;
+}
+
+enum MHD_Result web_reply_tagged(struct MHD_Connection *c, const char *type, const char *tag,
+				 const void *body, size_t bytes, enum MHD_ResponseMemoryMode how)
+{
+	return reply_encoded(c, type, tag, NULL, body, bytes, how);
+}
+
+/* A client that gives gzip a low weight gets the file as it is. */
+static bool takes_gzip(struct MHD_Connection *c)
+{
+	const char *takes = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+
+	return takes && strstr(takes, "gzip") && !strstr(takes, "gzip;");
+}
+
+enum MHD_Result web_asset_page(struct MHD_Connection *c, const struct web_asset *a)
+{
+	if (takes_gzip(c))
+		return reply_encoded(c, a->type, a->packed_tag, "gzip", a->packed, a->packed_bytes,
+				     MHD_RESPMEM_PERSISTENT);
+	return web_reply_tagged(c, a->type, a->tag, a->data, a->bytes, MHD_RESPMEM_PERSISTENT);
 }

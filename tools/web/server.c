@@ -65,8 +65,7 @@ static enum MHD_Result route(struct web_server *s, struct MHD_Connection *c, con
 
 	for (const struct web_asset *a = web_assets; a->path; a++)
 		if (strcmp(url, a->path) == 0)
-			return web_reply_tagged(c, a->type, a->tag, a->data, a->bytes,
-						MHD_RESPMEM_PERSISTENT);
+			return web_asset_page(c, a);
 	if (strcmp(url, "/healthz") == 0)
 		return web_reply(c, MHD_HTTP_OK, "text/plain; charset=utf-8", "ok\n", 3);
 	if (strcmp(url, "/metrics") == 0)

@@ -82,9 +82,14 @@ struct web_asset {
 	const char *path, *type, *tag; /* tag: an ETag */
 	const unsigned char *data;
 	size_t bytes;
+	const char *packed_tag; /* ETag of the same content, compressed with gzip */
+	const unsigned char *packed;
+	size_t packed_bytes;
 };
 extern const struct web_asset web_assets[]; /* generated at build time; ends with a NULL path */
 
+/* Sends a file of the page, compressed if the client takes that. */
+enum MHD_Result web_asset_page(struct MHD_Connection *c, const struct web_asset *a);
 /* Sends the present time of CLOCK_MONOTONIC, the clock of frame timestamps. */
 enum MHD_Result web_clock_page(struct MHD_Connection *c);
 enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *c);

@@ -1,7 +1,8 @@
 /*
- * Prints the page's palette.js and layout.js, so that colours and offsets are defined in one place.
+ * Prints the page's palette.js, layout.js and advice.js, so that colours, offsets and sentences are defined in
+ * one place.
  *
- *	web-tables palette|layout
+ *	web-tables palette|layout|advice
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/advice.h"
 #include "recording/messages/palette.h"
 #include "stixel.h"
 #include "tools/draw/overlay.h"
@@ -43,8 +45,8 @@ static void print_palette(void)
 	       SX_LOOK_OBJECT / 256.0, SX_LOOK_SKY / 256.0);
 	printf("export const ALONE = {ground: %.3f, object: %.3f, sky: %.3f};\n",
 	       SX_LOOK_CLASS_OPAQUE / 256.0, SX_LOOK_OPAQUE / 256.0, SX_LOOK_CLASS_OPAQUE / 256.0);
-	printf("export const UNSEEN = %.3f, HATCH = %.3f, EDGE = %.3f;\n", SX_LOOK_UNSEEN / 256.0,
-	       SX_LOOK_HATCH / 256.0, SX_LOOK_EDGE / 256.0);
+	printf("export const UNSEEN = %.3f, HATCH = %.3f, EDGE = %.3f, FILLED = %.3f;\n",
+	       SX_LOOK_UNSEEN / 256.0, SX_LOOK_HATCH / 256.0, SX_LOOK_EDGE / 256.0, SX_LOOK_FILLED / 256.0);
 	printf("export const HATCH_PX = %d, SIDES_FROM_PX = %d, EDGES_FROM_ROWS = %d;\n", SX_LOOK_HATCH_PX,
 	       SX_LOOK_SIDES_FROM_PX, SX_LOOK_EDGES_FROM_ROWS);
 	printf("export const STEP_PX = %d, STEP_PARTS = %d;\n", SX_LOOK_STEP_PX, SX_LOOK_STEP_PARTS);
@@ -82,6 +84,7 @@ static void print_frame(void)
 	FIELD(road_slope);
 	FIELD(road_offset);
 	FIELD(horizon_row);
+	FIELD(pitch_rad);
 	FIELD(height_m);
 	FIELD(road_cross);
 	FIELD(road_axis);
@@ -123,13 +126,15 @@ static void print_layout(void)
 	STIXEL_FIELD(slope_q14);
 	STIXEL_FIELD(kind);
 	STIXEL_FIELD(confidence);
+	STIXEL_FIELD(flags);
 	puts("};");
 	printf("export const DISPARITY_UNKNOWN = %u;\n", STIXEL_DISPARITY_UNKNOWN);
 	printf("// in the order of their numbers\nexport const KIND = {");
 	for (unsigned kind = STIXEL_GROUND; kind <= STIXEL_UNKNOWN; kind++)
 		printf("%s%s: %u", kind ? ", " : "", stixel_kind_name(kind), kind);
 	puts("};");
-	printf("export const ROAD_NONE = %d, FRAME_BLIND = %u;\n", STIXEL_ROAD_NONE, STIXEL_FRAME_BLIND);
+	printf("export const ROAD_NONE = %d, FRAME_BLIND = %u, FLAG_FILLED = %u;\n", STIXEL_ROAD_NONE,
+	       STIXEL_FRAME_BLIND, STIXEL_FLAG_FILLED);
 	puts("// offsets in a message's header");
 	puts("export const MESSAGE = {");
 	printf("\theader_bytes: %zu,\n", sizeof(struct web_message));
@@ -147,12 +152,20 @@ static void print_layout(void)
 	print_free();
 }
 
+static void print_advice(void)
+{
+	print_head("Advice of base/advice.c.");
+	printf("export const TOO_SLOW = \"%s\";\n", sx_advice_too_slow());
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "palette") == 0)
 		print_palette();
 	else if (argc == 2 && strcmp(argv[1], "layout") == 0)
 		print_layout();
+	else if (argc == 2 && strcmp(argv[1], "advice") == 0)
+		print_advice();
 	else
 		return 64;
 	return fflush(stdout) == 0 ? 0 : 73;

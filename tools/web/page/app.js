@@ -1,37 +1,32 @@
-// The page: takes the messages of the link, decides on the state to show, and shows it.
+// The page: takes what comes from the link, and gives it to the views, the state line, the past and the dock.
 // SPDX-License-Identifier: Apache-2.0
-import {Birdseye} from "./birdseye.js";
-import {Chart, History} from "./charts.js";
-import {Health} from "./health.js";
-import {KIND} from "./layout.js";
+import {Details} from "./details.js";
+import {decode} from "./frame.js";
+import {paintScale, showScale} from "./legend.js";
 import {Link} from "./link.js";
-import {CLASS, DISTANCE} from "./palette.js";
-import {count, number, setText, showCameras, showFacts, showStages} from "./panels.js";
-import {Settings} from "./settings.js";
+import {StixelMap} from "./map.js";
+import {count, number, setText} from "./panels.js";
+import {Panes} from "./panes.js";
+import {Player} from "./player.js";
+import {ago, dated, judge, OLD_MS} from "./state.js";
+import {Tip} from "./tip.js";
 import {CameraView} from "./view.js";
-import {readFrame, readFree} from "./wire.js";
+import {isBlind} from "./wire.js";
 
-const OLD_MS = 1500; // age of a picture that is no longer shown as live, ms
 const $ = (id) => document.getElementById(id);
 const keep = (key, value) => { try { localStorage.setItem(`stixel.${key}`, value); } catch { /* storage not allowed */ } };
 const kept = (key) => { try { return localStorage.getItem(`stixel.${key}`); } catch { return null; } };
 
-const view = new CameraView($("view"), (text) => setText($("probe"), text || "Point at a stixel to measure it."));
-const bird = new Birdseye($("bird"));
-const health = new Health($("health"));
-const history = new History();
-const charts = {
-  fps: new Chart($("c-fps"), history, [{key: "fps", colour: "--one"}], 10, "nothing yet"),
-  latency: new Chart($("c-latency"), history, [{key: "p99", colour: "--two", dash: true}, {key: "p50", colour: "--one"}], 10, "nothing yet"),
-  power: new Chart($("c-power"), history, [{key: "watts", colour: "--three"}], 10, "nothing yet"),
-  drops: new Chart($("c-drops"), history, [{key: "drops", colour: "--two"}], 1, "nothing yet"),
-};
-const now = {link: "", linkText: "", notice: null, status: null, statusText: "", instances: null};
-let known = null; // last status received
+const tips = {view: new Tip($("stage"), $("view")), map: new Tip($("map").parentElement, $("map"))};
+const view = new CameraView($("view"), (...what) => tips.view.show(...what));
+const map = new StixelMap($("map"), (...what) => tips.map.show(...what));
+const details = new Details();
+const now = {link: "", linkText: "", notice: null, status: null, instances: null, values: {}};
+let space = null, many = null, settings = null, tune = false; // views and settings are loaded when they are needed first
 let newest = null, busy = false, shown = null, shownTimes = [], seen = fresh();
 
 function fresh() {
-  return {fps: 0, skipped: 0, since: new Date().toLocaleTimeString([], {hour: "2-digit", minute: "2-digit"})};
+  return {fps: 0, skipped: 0, ageMs: NaN, since: new Date().toLocaleTimeString("en-GB", {hour: "2-digit", minute: "2-digit"})};
 }
 
 // ---- choices ----
@@ -53,50 +48,53 @@ function restore() {
       input.checked = true;
   }
   $("rate").value = kept("rate") ?? (matchMedia("(max-width: 40rem)").matches ? "15" : "30");
-  $("range").value = kept("range") ?? "40";
   $("ends").value = kept("ends") ?? "";
-  bird.range = Number($("range").value);
-  const aspect = kept("aspect");
-  if (/^\d+ \/ \d+$/.test(aspect ?? ""))
-    shape(aspect);
+  const aspect = Number(kept("aspect"));
+  if (aspect > 0.1 && aspect < 20)
+    panes.shape(aspect);
 }
 
 function changed() {
   for (const name of ["ground", "colour"])
     keep(name, choice(name));
   keep("rate", $("rate").value);
-  keep("range", $("range").value);
   keep("ends", $("ends").value);
-  bird.range = Number($("range").value);
   $("legend-distance").hidden = choice("colour") === "class" && choice("ground") !== "disparity";
-  $("legend-object").hidden = !($("ends-pick").hidden = $("legend-distance").hidden);
-  if (shown)
+  $("legend-object").hidden = !$("legend-distance").hidden;
+  if (player.paused)
+    player.go(player.at);
+  else if (shown)
     display(shown);
   if (link.instance)
     link.choose(link.instance, query());
+  showMany();
 }
 
 function choose(name) {
-  if (name !== link.instance) {
-    newest = shown = now.notice = now.status = known = null;
-    history.rows.length = 0;
+  const other = name !== link.instance;
+  if (other) {
+    newest = shown = now.notice = now.status = null;
+    now.values = {};
     seen = fresh();
+    details.clear();
     view.clear();
-    health.clear();
-    bird.show(null, "");
+    map.show(null, "");
+    space?.show(null, null, "");
+    player.clear();
   }
   keep("instance", name);
   window.history.replaceState(null, "", `?i=${encodeURIComponent(name)}`);
-  const other = name !== link.instance;
   link.choose(name, query());
   if (other) {
-    settings.clear();
-    settings.ask();
+    settings?.clear();
+    settings?.ask();
   }
-  judge();
+  tell();
 }
 
 // ---- instances ----
+
+const runs = (publisher) => publisher === "alive" || publisher === "stalled";
 
 // Marks instances that do not run. For the viewed instance its own stream is newer than the list.
 function nameOptions() {
@@ -105,7 +103,7 @@ function nameOptions() {
       continue;
     const listed = now.instances?.find((v) => v.name === option.value)?.publisher;
     const publisher = option.value === link.instance ? now.notice?.publisher ?? listed : listed;
-    setText(option, publisher === "alive" || publisher === "stalled" ? option.value : `${option.value} (off)`);
+    setText(option, runs(publisher) ? option.value : `${option.value} (off)`);
   }
 }
 
@@ -119,9 +117,11 @@ function leftOut(left) {
   return said.length ? `left out: ${said.join(", ")}` : "";
 }
 
-function offer(list, tune, left) {
+function offer(list, may, left) {
   now.instances = list;
-  settings.tune = tune;
+  tune = may;
+  if (settings)
+    settings.tune = tune;
   const wanted = link.instance ?? new URLSearchParams(location.search).get("i") ?? kept("instance");
   const alive = list.find((i) => i.publisher === "alive");
   const name = link.instance ?? (list.some((i) => i.name === wanted) || new URLSearchParams(location.search).has("i") ? wanted
@@ -143,37 +143,75 @@ function offer(list, tune, left) {
     if (!link.instance)
       choose(name);
   }
-  judge();
+  $("many-pick").hidden = list.length < 2;
+  showMany();
+  tell();
 }
 
-// ---- pictures ----
+// ---- views ----
 
-async function decode(set) {
-  const ground = choice("ground");
-  const bytes = ground === "left" ? set.left : ground === "disparity" ? set.disparity : null;
-  set.parsed = readFrame(set.frame);
-  set.parsed.free = set.free && readFree(set.free);
-  set.parsed.scale = set.scale;
-  set.picture = bytes ? await createImageBitmap(new Blob([bytes], {type: ground === "left" ? "image/jpeg" : "image/png"})) : null;
-  return set;
+// Shows or ends the view of several cameras.
+async function showMany() {
+  const open = panes.open("many"), names = (now.instances ?? []).filter((i) => runs(i.publisher) || many?.tiles.has(i.name)).map((i) => i.name);
+  $("many").hidden = !open;
+  document.body.classList.toggle("many", open);
+  panes.place();
+  if (!open && many?.tiles.size)
+    player.follow();
+  if (!open)
+    return many?.end();
+  if (!many) {
+    const {Many} = await import("./many.js");
+    many = many ?? new Many($("many"), {choice: () => ({ground: choice("ground"), colour: choice("colour")}), pick: (name) => {
+      document.querySelector("input[name=view][value=many]").click();
+      $("instance").value = name;
+      choose(name);
+    }});
+  }
+  const own = link.instance, order = [...names.filter((n) => n === own), ...names.filter((n) => n !== own)];
+  now.left = many.show(order, own, query().replace(/&?fps=\d+|$/, "&fps=10"));
 }
 
-// Sets the picture's shape, "640 / 240". The number --aspect gives the width on the full screen.
-function shape(aspect) {
-  const [width, height] = aspect.split(" / ");
-  $("stage").style.aspectRatio = aspect;
-  $("stage").style.setProperty("--aspect", width / height);
+// Opens the panel of settings, or tells it that it is not seen.
+async function showSettings(open) {
+  if (open && !settings) {
+    const {Settings} = await import("./settings.js");
+    settings = settings ?? new Settings($("dock-settings"), {instance: () => link.instance, keep, kept});
+    settings.tune = tune;
+  }
+  if (!settings)
+    return;
+  settings.open = panes.page === "settings";
+  settings.ask();
+}
+
+// Makes the view in three dimensions when it is opened first.
+async function showSpace() {
+  if (!panes.open("space") || space)
+    return;
+  const {Space} = await import("./space.js");
+  space = space ?? new Space($("space"), $("space-labels"));
+  setText($("space-note"), space.works ? "What is not seen is empty here, and not free." : "This browser offers no WebGL.");
+  $("space-in").onclick = () => space.zoom(1.25);
+  $("space-out").onclick = () => space.zoom(0.8);
+  $("space-reset").onclick = () => space.reset();
+  if (shown)
+    display(shown);
 }
 
 function display(set) {
-  const {parsed: f} = set, aspect = `${f.width} / ${f.height}`;
-  if ($("stage").style.aspectRatio !== aspect) {
-    shape(aspect);
-    keep("aspect", aspect);
+  const {parsed: f} = set, ground = choice("ground"), colour = choice("colour"), picture = ground === "none" ? null : set.picture;
+  if (panes.aspect !== f.width / f.height) {
+    panes.shape(f.width / f.height);
+    keep("aspect", panes.aspect);
   }
-  view.show(f, choice("ground") === "none" ? null : set.picture, choice("colour"), choice("ground") === "disparity");
-  bird.show(f, choice("colour"));
-  legend(set.scale);
+  if (panes.open("picture"))
+    view.show(f, picture, colour, ground === "disparity");
+  if (panes.open("map"))
+    map.show(f, colour);
+  if (panes.open("space"))
+    space?.show(f, picture, ground === "disparity" ? "off" : colour);
+  showScale(set.scale);
 }
 
 // Decodes one picture at a time. Of the pictures that come meanwhile, only the newest waits.
@@ -184,27 +222,31 @@ async function turn() {
   const set = newest;
   newest = null;
   try {
-    await decode(set);
+    await decode(set, choice("ground"));
     await new Promise(requestAnimationFrame);
     if (shown?.picture && shown.picture !== set.picture)
       shown.picture.close();
     shown = set;
-    set.delay = performance.now() - set.received;
     display(set);
-    shownTimes.push(performance.now());
-    seen.skipped = Math.max(seen.skipped, set.skipped);
+    if (!set.past) {
+      seen.ageMs = set.ageMs + performance.now() - set.received;
+      shownTimes.push(performance.now());
+      seen.skipped = Math.max(seen.skipped, set.skipped);
+    }
     document.body.dataset.frame = set.number;
   } catch (e) {
     console.error("a frame cannot be shown:", e);
   }
   busy = false;
-  judge();
+  tell();
   turn();
 }
 
-// Saves the present view to a file.
+// Saves the present picture to a file.
 async function save() {
-  const name = `${link.instance}-${shown?.number}.png`, blob = await view.save();
+  const name = `${link.instance}-${shown?.number}.png`, ground = choice("ground");
+  view.show(shown.parsed, ground === "none" ? null : shown.picture, choice("colour"), ground === "disparity");
+  const blob = await view.save();
   if (!blob)
     return;
   const a = document.createElement("a");
@@ -214,200 +256,138 @@ async function save() {
   setTimeout(() => URL.revokeObjectURL(a.href), 10000);
 }
 
+// Opens or closes the choices of the display, which small screens hide.
+function choices(open) {
+  $("choices").classList.toggle("open", open);
+  $("display").setAttribute("aria-expanded", String(open));
+}
+
 function fullScreen() {
-  (document.fullscreenElement ? document.exitFullscreen() : $("camera").requestFullscreen()).catch(() => { /* not allowed */ });
-}
-
-let legendOf = "";
-function legend(scale) {
-  const key = JSON.stringify(scale ?? null);
-  if (!scale || key === legendOf)
-    return;
-  legendOf = key;
-  let from = -1; // end of the last number, of the width
-  $("ticks").replaceChildren(...scale.ticks.flatMap(({place, text}, i, {length}) => {
-    const last = i === length - 1, words = last ? `${text} ${scale.unit}` : text, at = 1 - place, wide = 0.03 * words.length;
-    if (i && !last && (at - wide / 2 < from + 0.02 || at + wide / 2 > 0.85))
-      return [];
-    from = at + wide / 2;
-    const mark = document.createElement("span");
-    mark.textContent = words;
-    mark.className = last ? "last" : i ? "" : "first";
-    mark.style.left = `${at * 100}%`;
-    return [mark];
-  }));
-}
-
-function paintScale() {
-  const c = $("scale").getContext("2d");
-  DISTANCE.forEach((colour, i) => {
-    c.fillStyle = `rgb(${colour})`;
-    c.fillRect(255 - i, 0, 1, 1); // near is on the left
-  });
-  Object.entries(KIND).forEach(([name, kind]) => kind < KIND.unknown &&
-    document.querySelector(`.swatches .${name}`)?.style.setProperty("--swatch", `rgb(${CLASS[kind]})`));
+  (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()).catch(() => { /* not allowed */ });
 }
 
 // ---- state ----
 
-function ago(ms) {
-  return ms < 10000 ? `${(ms / 1000).toFixed(1)} s` : ms < 120000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60000)} min`;
-}
-
-// Returns the present state: {kind, word, text, veil}. The first fault found is shown.
 function verdict() {
-  const {notice: n, status: s} = now, name = link.instance;
-  const since = shown ? performance.now() - shown.received : Infinity;
   if (now.link === "lost")
     return {kind: "bad", word: "No connection", text: now.linkText, veil: "No connection"};
-  if (!name)
-    return now.instances ? {kind: "warn", word: "Nothing runs", text: "No stixeld runs on this machine. This page goes on when one starts: stixeld --instance front", veil: "No stixeld runs"}
+  if (!link.instance)
+    return now.instances ? {kind: "warn", word: "Nothing runs", text: "This page goes on when a stixeld starts on this machine: stixeld --instance front", veil: "No stixeld runs"}
       : {kind: "wait", word: "Connecting", text: "", veil: ""};
-  if (!n || n.publisher === "unknown")
-    return {kind: "wait", word: "Connecting", text: `to '${name}'`, veil: ""};
-  if (n.error)
-    return {kind: "bad", word: "Not readable", text: `'${name}': ${n.error}`, veil: "Not readable"};
-  const gone = {absent: ["Not running", `no stixeld runs as '${name}'; this page goes on when it starts`],
-    ended: ["Ended", `stixeld '${name}' ended in order; this page goes on when it starts again`],
-    died: ["Died", `stixeld '${name}' was killed or crashed; this page goes on when it starts again`],
-    replaced: ["Restarting", `stixeld '${name}' was replaced by a new one`]}[n.publisher];
-  if (gone)
-    return {kind: "bad", word: gone[0], text: gone[1], veil: gone[0]};
-  if (n.publisher === "stalled")
-    return {kind: "bad", word: "Hangs", text: `stixeld '${name}' gives no sign of life for ${ago(n.heartbeat_ms)}`, veil: "stixeld hangs"};
-  const reason = s?.reason ?? "";
-  if (n.state === "no_camera")
-    return {kind: "bad", word: "No camera", text: reason || "it is looked for", veil: "No camera"};
-  if (n.state === "starting" || n.state === "stopping")
-    return {kind: "warn", word: n.state === "starting" ? "Starting" : "Stopping", text: reason, veil: shown && since < OLD_MS ? "" : "Not yet"};
-  if (since > OLD_MS)
-    return {kind: "warn", word: shown ? "No new frames" : "Waiting", text: shown ? `the newest came ${ago(since)} ago. ${reason}` : `for the first frame. ${reason}`, veil: shown ? `Nothing new for ${ago(since)}` : ""};
-  if (shown.parsed.blind)
-    return {kind: "bad", word: "Blind", text: `Nothing is free: ${reason || "the pictures show nothing of what is there"}`, veil: ""};
-  if (n.state === "degraded")
-    return {kind: "warn", word: "Degraded", text: reason, veil: ""};
-  const camera = s?.source?.cameras?.[0];
-  return {kind: "good", word: "Running", veil: "",
-    text: s ? `${s.engine?.backend ?? ""} (${s.engine?.device ?? ""}), ${s.source?.kind ?? ""} ${camera?.width ?? "?"} \u00d7 ${camera?.height ?? "?"}` : now.statusText};
+  return judge({name: link.instance, notice: now.notice, status: now.status, shown: now.last});
 }
 
-function noImage() {
-  const ground = choice("ground"), word = now.status?.images?.[ground];
-  return shown && !shown.picture && ground !== "none" && word === "off" ? "the daemon publishes no such image: output.planes" : "";
+// Returns what is worth saying of an instance that runs: the worst problem, or which engine and source it has.
+function remark(kind) {
+  const s = now.status, ground = choice("ground"), camera = s?.source?.cameras?.[0], worst = details.health.worst();
+  if (kind !== "good")
+    return ["", ""];
+  if (worst)
+    return ["warn", worst];
+  if (now.values.drops >= 1)
+    return ["warn", `pairs dropped a second: ${number(now.values.drops, 0)}`];
+  if (shown && !shown.past && !shown.picture && ground !== "none" && s?.images?.[ground] === "off")
+    return ["warn", "the daemon publishes no such image: output.planes"];
+  if (now.left && panes.open("many"))
+    return ["good", `${now.left} more cameras run: four fit`];
+  return ["good", s ? `${s.engine?.backend ?? ""}, ${s.source?.kind ?? ""} ${camera?.width ?? "?"} \u00d7 ${camera?.height ?? "?"}` : ""];
 }
 
-function judge() {
-  const v = verdict(), old = v.kind !== "good" && v.veil !== "";
-  $("state").className = `state ${v.kind}`;
+function tell() {
+  const v = verdict(), old = v.kind !== "good" && v.veil !== "", [kind, more] = remark(v.kind), past = player.words();
+  $("state").className = `state ${kind || v.kind}`;
   setText($("state-word"), v.word);
-  setText($("state-text"), [v.text, noImage()].filter(Boolean).join("; "));
+  setText($("state-text"), [past, v.text, more].filter(Boolean).join(" \u00b7 "));
+  setText($("spoken"), v.kind === "good" ? v.word : `${v.word}. ${v.text.replace(/, [\d.]+ (s|min) ago/, "")}`);
   document.body.classList.toggle("old", old);
   if (old)
-    health.forget();
-  $("veil").hidden = !v.veil;
+    details.health.forget();
+  const veil = past && shown?.past ? "" : v.veil;
+  $("veil").hidden = !veil;
+  setText($("veil"), veil);
   $("save").disabled = !shown;
-  setText($("veil"), v.veil);
   document.title = `${v.kind === "good" ? "" : `${v.word}: `}${link.instance ?? ""} stixeld`.trim();
-  const since = shown ? performance.now() - shown.received : Infinity;
-  setText($("now-frame"), shown ? count(shown.number) : "\u2013");
-  setText($("now-age"), since < OLD_MS ? `${Math.round(shown.ageMs + shown.delay)} ms` : shown ? ago(since) : "\u2013");
-  setText($("now-fps"), number(now.status?.fps?.last_1s ?? NaN, 1));
-}
-
-// ---- charts ----
-
-let before = null; // previous totals of dropped pairs
-function sample(s) {
-  const drops = s && Object.values(s.frames.dropped).reduce((sum, v) => sum + v, 0);
-  const latency = s?.latency_1s_us?.capture_to_publish ?? s?.latency_10s_us?.capture_to_publish;
-  const same = before && s && before.epoch === s.epoch, time = Date.now();
-  const values = {
-    fps: s?.fps?.last_1s ?? NaN, p50: latency?.n > 0 ? latency.p50 / 1000 : NaN, p99: latency?.n > 0 ? latency.p99 / 1000 : NaN,
-    watts: s?.power?.watts ?? NaN, drops: same ? Math.max(0, (drops - before.drops) * 1000 / Math.max(500, time - before.time)) : NaN,
-  };
-  before = s ? {epoch: s.epoch, drops, time} : null;
-  history.add(time, values);
-  return values;
-}
-
-function values(id, parts) {
-  $(id).replaceChildren(...parts.flatMap(([mark, text, value]) => {
-    const line = document.createElement("i"), bold = document.createElement("b");
-    line.className = mark;
-    bold.textContent = value;
-    return [...(mark ? [line] : []), text, bold];
-  }));
-}
-
-function showCharts(v, s) {
-  values("v-fps", [["", "", number(v.fps, 1)]]);
-  values("v-latency", [["s1", "p50 ", number(v.p50, 1)], ["s2 dash", "p99 ", number(v.p99, 1)]]);
-  values("v-power", [["", "", Number.isFinite(v.watts) ? `${number(v.watts, 1)} W, ${number(s?.power?.fps_per_watt ?? NaN, 2)} fps/W` : number(v.watts, 1)]]);
-  values("v-drops", [["", "", number(v.drops, 1)]]);
-  charts.fps.say(`Frames a second: ${number(v.fps, 1)}`);
-  charts.latency.say(`Latency from capture to publication: median ${number(v.p50, 1)} ms, 99 % ${number(v.p99, 1)} ms`);
-  charts.power.say(Number.isFinite(v.watts) ? `Power: ${number(v.watts, 1)} W` : "Power: not known");
-  charts.drops.say(`Pairs dropped a second: ${number(v.drops, 1)}`);
-  document.body.dataset.samples = history.rows.length;
-  // hide the chart if the machine has no power sensor
-  $("power").hidden = !history.some("watts");
-  $("charts").classList.toggle("three", $("power").hidden);
-  for (const chart of Object.values(charts))
-    chart.paint();
+  setText($("now-fps"), old || !Number.isFinite(now.values.fps) ? "" : `${number(now.values.fps, 1)} fps`);
+  setText($("now-latency"), old || !Number.isFinite(now.values.p50) ? "" : `${number(now.values.p50, now.values.p50 < 10 ? 1 : 0)} ms`);
 }
 
 function tick(status, text) {
-  const from = performance.now() - 1000;
+  const from = performance.now() - 1000, since = now.last ? performance.now() - now.last.received : Infinity;
   now.status = status;
-  now.statusText = text;
   shownTimes = shownTimes.filter((t) => t > from);
   seen.fps = shownTimes.length;
-  showCharts(sample(status), status);
-  known = status ?? known; // if there is no status, the last one stays, greyed
-  showStages($("stages"), $("stages-note"), known);
-  if (status)
-    health.show(status.pictures, status.camera);
-  showFacts($("facts"), known, seen);
-  showCameras($("cameras-box"), $("cameras"), known);
-  judge();
+  now.values = details.show(status, {...seen, age: since < OLD_MS ? `${count(seen.ageMs)} ms` : now.last ? ago(since) : "", text});
+  tell();
 }
 
 // ---- start ----
 
+const player = new Player({
+  show(set) {
+    newest = {...set, past: true};
+    turn();
+  },
+  live() {
+    newest = now.last && {...now.last};
+    turn();
+  },
+  name: () => link.instance ?? "stixeld",
+});
+const panes = new Panes({keep, kept,
+  changed() {
+    showSpace();
+    showMany();
+    if (shown)
+      display(shown);
+  },
+  opened: (page) => showSettings(page === "settings")});
+
 const link = new Link({
   frame(set) {
+    player.add(set);
+    many?.give(link.instance, now.notice, set);
+    now.last = {...set, parsed: {blind: isBlind(set.frame)}};
+    if (player.paused || panes.open("many"))
+      return tell();
     newest = set;
     turn();
   },
   notice(n) {
-    now.notice = n;
+    now.notice = dated(n, now.notice);
     nameOptions();
     link.someone = !["absent", "ended", "died"].includes(n.publisher);
-    judge();
+    many?.give(link.instance, now.notice, null);
+    tell();
   },
   link(word, text) {
     if (word === now.link && text === now.linkText)
       return;
     now.link = word;
     now.linkText = text;
-    judge();
+    tell();
   },
   status: tick,
   instances: offer,
 });
 
-const settings = new Settings($("settings"), {instance: () => link.instance, keep, kept});
 restore();
 paintScale();
+panes.start(kept("dock"));
 changed();
-for (const id of ["rate", "range", "ends"])
+showSpace();
+for (const id of ["rate", "ends"])
   $(id).addEventListener("change", changed);
-for (const input of document.querySelectorAll("input[type=radio]"))
+for (const input of document.querySelectorAll("input[name=ground], input[name=colour]"))
   input.addEventListener("change", changed);
 $("save").addEventListener("click", save);
 $("full").hidden = !document.fullscreenEnabled;
 $("full").addEventListener("click", fullScreen);
 document.addEventListener("fullscreenchange", () =>
   setText($("full"), document.fullscreenElement ? "Leave full screen" : "Full screen"));
+$("display").addEventListener("click", () => choices(!$("choices").classList.contains("open")));
+document.addEventListener("pointerdown", (e) => !e.target.closest("#choices, #display") && choices(false));
+$("map-in").addEventListener("click", () => map.zoom(1.25));
+$("map-out").addEventListener("click", () => map.zoom(0.8));
+$("map-fit").addEventListener("click", () => map.fit());
 $("instance").addEventListener("change", () => choose($("instance").value));
-setInterval(judge, 250);
+setInterval(tell, 250);

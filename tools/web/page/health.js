@@ -1,6 +1,6 @@
-// Shows the image quality of the cameras from the daemon's monitor. Each figure has a tile with its last two minutes,
-// marked if it is beyond the daemon's limit. Below are the camera model, on which all distances depend, and questions
-// about it.
+// Shows the image quality of the cameras from the daemon's monitor: each figure with its last two minutes, marked if it
+// is beyond the daemon's limit. Below are the camera model, on which all distances depend, and questions about it. Tells
+// the worst of them in a sentence.
 // SPDX-License-Identifier: Apache-2.0
 import {number, rows, setText} from "./panels.js";
 
@@ -14,11 +14,12 @@ const corrected = (c) => c?.shift_px || c?.rotation_deg ? `, corrected ${signed(
 const both = (pair, write) => `${write(pair?.left)} | ${write(pair?.right)}`;
 
 // lines: values drawn; judged: value compared with the limit if it is not the lines' value; limit: NaN if none;
-// below: true if values below the limit are wrong; write: formats the limit; top: smallest end of the axis.
+// below: true if values below the limit are wrong; write: formats the limit; top: smallest end of the axis; act: what
+// to do beyond the limit.
 const TILES = [
   {name: "Measured", title: "share of the pixels whose disparity was measured; the limit follows from what is usual here",
     text: (p) => percent(p.density), more: (p) => `${percent(p.at_infinity)} of it at infinity`,
-    lines: [(p) => p.density], limit: (l) => l.density, below: true, write: percent, top: 1},
+    lines: [(p) => p.density], limit: (l) => l.density, below: true, write: percent, top: 1, act: "clean the lenses, or give more light"},
   {name: "Blind columns", title: "share of the stixel columns without any measurement",
     text: (p) => percent(p.blind_columns), more: () => "of the stixels", lines: [(p) => p.blind_columns], top: 0.25},
   {name: "Row error", title: "rows by which the right image is lower than the left one, the largest of the image's thirds (left, middle, right)",
@@ -26,9 +27,9 @@ const TILES = [
     more: ({row_error_px: e, row_spread_px: s, row_correction: c}) =>
       `L ${signed(e?.left)} M ${signed(e?.middle)} R ${signed(e?.right)} \u00b1 ${number(s?.all, 1)}${corrected(c)}`,
     lines: [({row_error_px: e}) => Math.abs(largest(e?.left, e?.middle, e?.right, e?.all))],
-    judged: ["left", "middle", "right", "all"].map((part) => ({row_error_px: e}) => e?.[part]), limit: (l) => l.row_error_px, write: (v) => `${number(v, 1)} px`, top: 1.5},
+    judged: ["left", "middle", "right", "all"].map((part) => ({row_error_px: e}) => e?.[part]), limit: (l) => l.row_error_px, write: (v) => `${number(v, 1)} px`, top: 1.5, act: "calibrate again"},
   {name: "Dark", title: "share of dark pixels in the left and the right image", text: (p) => both(p.dark, percent), more: () => "left | right",
-    lines: [(p) => p.dark?.left, (p) => p.dark?.right], limit: (l) => l.dark, write: percent, top: 1},
+    lines: [(p) => p.dark?.left, (p) => p.dark?.right], limit: (l) => l.dark, write: percent, top: 1, act: "more light, or source.exposure_ms"},
   {name: "Saturated", title: "share of saturated pixels in the left and the right image", text: (p) => both(p.saturated, percent), more: () => "left | right",
     lines: [(p) => p.saturated?.left, (p) => p.saturated?.right], top: 0.25},
   {name: "Sharpness", title: "mean absolute Laplacian of the left and the right image, grey levels: less than it was is out of focus or dirty",
@@ -118,6 +119,14 @@ export class Health {
     this.row.append(...this.tiles.map((t) => t.box));
     this.box.replaceChildren(this.row, this.camera);
     this.box.hidden = true;
+  }
+
+  // Returns the worst of the present pictures and what to do, or a question about the camera model; "": nothing.
+  worst() {
+    const bad = this.tiles.find((t) => t.box.className === "bad"), question = this.camera.querySelector(".question");
+    if (bad && !this.box.hidden)
+      return `${bad.what.name}: ${bad.value.textContent} ${bad.more.textContent.match(/\(limit .*\)/)?.[0] ?? ""}. What to do: ${bad.what.act}`;
+    return question ? `Question: ${question.textContent}` : "";
   }
 
   // Removes the verdicts, because old samples say nothing about the present.

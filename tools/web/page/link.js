@@ -1,8 +1,7 @@
 // The connection to stixel-web: list of instances, stream and status of one instance. It reconnects after a loss, and
 // is silent while the page is hidden.
 // SPDX-License-Identifier: Apache-2.0
-import {Cutter} from "./wire.js";
-import {MESSAGE_KIND} from "./layout.js";
+import {Assembler} from "./past.js";
 
 const SILENCE_MS = 4000; // stixel-web sends a notice twice per second
 const BACKOFF_MS = [500, 1000, 2000, 4000, 8000];
@@ -21,8 +20,8 @@ export async function sentence(answer) {
 }
 
 // on: {frame(set), notice(n), link(word, text), status(object or null, text), instances(list, tune, left)}. left:
-// number of instances left out. tune: settings may be changed here. set: number, ageMs, received, and the payloads
-// frame, free, scale (object), left and disparity of one frame.
+// number of instances left out. tune: settings may be changed here. set: as of Assembler, and when it was received. A
+// link without status and instances only has the stream.
 export class Link {
   constructor(on) {
     this.on = on;
@@ -32,12 +31,24 @@ export class Link {
     this.abort = null;
     this.timer = 0;
     this.someone = true; // there may be a daemon to ask
-    document.addEventListener("visibilitychange", () => document.hidden ? this.stop() : this.start());
-    window.addEventListener("online", () => this.reopen());
-    setInterval(() => this.watch(), 500);
-    setInterval(() => this.status(), STATUS_MS);
-    setInterval(() => this.list(), LIST_MS);
+    this.over = new AbortController();
+    const {signal} = this.over;
+    document.addEventListener("visibilitychange", () => document.hidden ? this.stop() : this.start(), {signal});
+    window.addEventListener("online", () => this.reopen(), {signal});
+    this.timers = [setInterval(() => this.watch(), 500)];
+    if (on.status)
+      this.timers.push(setInterval(() => this.status(), STATUS_MS));
+    if (on.instances)
+      this.timers.push(setInterval(() => this.list(), LIST_MS));
     this.list();
+  }
+
+  // Ends the connection for good.
+  end() {
+    this.instance = null;
+    this.over.abort();
+    this.timers.forEach(clearInterval);
+    this.stop();
   }
 
   choose(instance, query) {
@@ -87,8 +98,8 @@ export class Link {
   }
 
   async stream(abort) {
-    const parts = {};
-    const cutter = new Cutter((m) => this.message(abort, parts, m));
+    const messages = new Assembler((set) => this.works(abort, () => this.on.frame({...set, received: performance.now()})),
+      (notice) => this.works(abort, () => this.on.notice(notice)));
     this.heard = performance.now();
     try {
       const answer = await ask(`/api/${encodeURIComponent(this.instance)}/stream${this.query}`,
@@ -101,39 +112,24 @@ export class Link {
         if (done)
           return this.lost(abort, "stixel-web ended the stream");
         this.heard = performance.now();
-        cutter.push(value);
+        messages.push(value);
       }
     } catch (e) {
       this.lost(abort, e instanceof TypeError ? "stixel-web cannot be reached" : e.message);
     }
   }
 
-  message(abort, parts, m) {
+  // Handles whatever comes: the connection works.
+  works(abort, act) {
     if (abort !== this.abort)
       return;
-    if (this.tries >= 0) {
-      this.tries = 0;
-      this.on.link("open", "");
-    }
-    if (m.kind === MESSAGE_KIND.left)
-      parts.left = m;
-    else if (m.kind === MESSAGE_KIND.disparity)
-      parts.disparity = m;
-    else if (m.kind === MESSAGE_KIND.free)
-      parts.free = m;
-    else if (m.kind === MESSAGE_KIND.scale)
-      parts.scale = JSON.parse(new TextDecoder().decode(m.payload));
-    else if (m.kind === MESSAGE_KIND.notice)
-      this.on.notice(JSON.parse(new TextDecoder().decode(m.payload)));
-    else if (m.kind === MESSAGE_KIND.frame) {
-      const belongs = (p) => p && p.number === m.number ? p.payload : null;
-      this.on.frame({number: m.number, ageMs: m.ageMs, skipped: m.skipped, received: performance.now(), frame: m.payload,
-        left: belongs(parts.left), disparity: belongs(parts.disparity), free: belongs(parts.free), scale: parts.scale});
-    }
+    this.tries = 0;
+    this.on.link("open", "");
+    act();
   }
 
   async status() {
-    if (!this.instance || document.hidden || this.asking)
+    if (!this.on.status || !this.instance || document.hidden || this.asking)
       return;
     if (!this.someone)
       return this.on.status(null, "");
@@ -157,7 +153,7 @@ export class Link {
   }
 
   async list() {
-    if (document.hidden)
+    if (!this.on.instances || document.hidden)
       return;
     try {
       const answer = await ask("/api/instances", {cache: "no-store", signal: AbortSignal.timeout(5000)});

@@ -90,7 +90,7 @@ function facts(status, seen) {
     ["Power", status ? powerWords(status.power) : NONE],
     ["Board", status ? boardWords(status.board) : NONE],
     ["Up", status ? `${span(status.uptime_s)}, version ${status.version}, pid ${status.pid}` : NONE],
-    ["This page", `${number(seen.fps, 0)} a second shown, ${count(seen.skipped)} skipped since ${seen.since}`],
+    ["This page", `${number(seen.fps, 0)} a second shown, ${count(seen.skipped)} skipped since ${seen.since}${seen.age ? `; the newest is ${seen.age} old` : ""}`],
   ];
 }
 

@@ -1,8 +1,8 @@
 // Shows the camera's picture with stixels over it, as stixelctl snapshot draws them, and a probe that measures.
 // SPDX-License-Identifier: Apache-2.0
-import {ALONE, CLASS, DISTANCE, EDGE, EDGES_FROM_ROWS, HATCH, HATCH_PX, OVER, SIDES_FROM_PX, STEP_PARTS, STEP_PX, UNSEEN} from "./palette.js";
+import {ALONE, CLASS, DISTANCE, EDGE, EDGES_FROM_ROWS, FILLED, HATCH, HATCH_PX, OVER, SIDES_FROM_PX, STEP_PARTS, STEP_PX, UNSEEN} from "./palette.js";
+import {stixelAt, stixelWords} from "./geometry.js";
 import {KIND, ROAD_NONE} from "./layout.js";
-import {groundDisparity} from "./wire.js";
 
 const WORDS = Object.keys(KIND);
 const DARK = [18, 20, 26];
@@ -19,20 +19,25 @@ function steps(nearer, farther) {
 }
 
 export class CameraView {
-  constructor(canvas, tell) {
+  // measures: the pointer and the arrow keys move the probe
+  constructor(canvas, tell, measures = true) {
     this.canvas = canvas;
-    this.tell = tell; // (text): result of the probe
+    this.tell = tell; // (text, x, y): what is at the probe, and the probe's place on the canvas, CSS px
     this.context = canvas.getContext("2d", {alpha: false});
     this.layer = document.createElement("canvas"); // the stixels, one pixel for each row of each column
     this.mask = document.createElement("canvas"); // opaque where nothing was seen
+    this.pale = document.createElement("canvas"); // what the lines of filled stixels add to the layer
+    this.hatch = document.createElement("canvas");
     this.lines = [];
     this.probe = null; // {x, y} in image px
     this.frame = null;
     const at = (e) => this.aim(e.offsetX / canvas.clientWidth, e.offsetY / canvas.clientHeight);
-    canvas.addEventListener("pointermove", at);
-    canvas.addEventListener("pointerdown", at);
-    canvas.addEventListener("pointerleave", (e) => e.pointerType === "mouse" && this.aim(-1, -1));
-    canvas.addEventListener("keydown", (e) => this.key(e));
+    if (measures) {
+      canvas.addEventListener("pointermove", at);
+      canvas.addEventListener("pointerdown", at);
+      canvas.addEventListener("pointerleave", (e) => e.pointerType === "mouse" && this.aim(-1, -1));
+      canvas.addEventListener("keydown", (e) => this.key(e));
+    }
     new ResizeObserver(() => this.paint()).observe(canvas);
   }
 
@@ -68,6 +73,7 @@ export class CameraView {
   // Clears the view for another instance.
   clear() {
     this.frame = this.picture = this.probe = null;
+    this.tell("", 0, 0);
     this.context.fillStyle = `rgb(${DARK})`;
     this.context.fillRect(0, 0, this.canvas.width, this.canvas.height);
   }
@@ -77,19 +83,22 @@ export class CameraView {
     const {columns, height, stixels: s} = this.frame, scale = this.frame.scale;
     if (this.colour === "off" && !this.frame.blind || !columns || !scale)
       return;
-    for (const canvas of [this.layer, this.mask])
+    for (const canvas of [this.layer, this.mask, this.pale])
       if (canvas.width !== columns || canvas.height !== height)
         Object.assign(canvas, {width: columns, height});
-    const image = new ImageData(columns, height), mask = new ImageData(columns, height);
-    const pixels = new Uint32Array(image.data.buffer), unseen = new Uint32Array(mask.data.buffer);
+    const [image, mask, pale] = [0, 1, 2].map(() => new ImageData(columns, height));
+    const [pixels, unseen, lines] = [image, mask, pale].map(({data}) => new Uint32Array(data.buffer));
     const weight = this.picture ? OVER : ALONE, rgba = (c, a) => ((a * 255) << 24 | c[2] << 16 | c[1] << 8 | c[0]) >>> 0;
     const disparity = new Float32Array(columns * height).fill(NaN); // NaN: unseen, or too low for edges; sky: 0
     unseen.fill(0xff000000);
+    this.filled = false;
     for (let i = 0; i < s.count && !this.frame.blind; i++) {
       const kind = s.kind[i], column = s.column[i], top = s.top[i], bottom = Math.min(s.bottom[i], height - 1);
       if (kind > KIND.sky || column >= columns || (kind === KIND.object && !s.disparity[i]))
         continue;
-      const byDistance = kind === KIND.object && this.colour === "distance", alpha = weight[WORDS[kind]];
+      const byDistance = kind === KIND.object && this.colour === "distance", full = weight[WORDS[kind]];
+      const filled = s.filled?.[i], alpha = filled ? full * FILLED : full, rest = filled ? 1 - (1 - full) / (1 - alpha) : 0;
+      this.filled = this.filled || filled;
       const flat = s.slope[i] === 0 || !byDistance;
       let value = rgba(byDistance ? distanceColour(scale, s.disparity[i]) : CLASS[kind], alpha);
       for (let y = top, at = top * columns + column; y <= bottom; y++, at += columns) {
@@ -97,6 +106,8 @@ export class CameraView {
         if (!flat)
           value = rgba(distanceColour(scale, d), alpha);
         pixels[at] = value;
+        if (filled)
+          lines[at] = (value & 0xffffff | rest * 255 << 24) >>> 0;
         unseen[at] = 0;
         disparity[at] = bottom - top < EDGES_FROM_ROWS - 1 ? NaN : kind === KIND.sky ? 0 : s.disparity[i] ? Math.max(0, d) : NaN;
       }
@@ -104,6 +115,7 @@ export class CameraView {
     this.edges(disparity);
     this.layer.getContext("2d").putImageData(image, 0, 0);
     this.mask.getContext("2d").putImageData(mask, 0, 0);
+    this.pale.getContext("2d").putImageData(pale, 0, 0);
   }
 
   // Finds the borders at which depth steps: [column, row, rows, side], side: -1 left, 1 right, 0 above, 2 below.
@@ -145,23 +157,45 @@ export class CameraView {
 
   // Makes unseen places darker and hatches them.
   drawUnseen(c, width, height, ratio) {
-    const {frame} = this, hatch = this.hatch = this.hatch ?? document.createElement("canvas"), h = hatch.getContext("2d");
-    hatch.width = width;
-    hatch.height = height;
+    const h = this.startHatch(width, height);
     h.fillStyle = `rgba(${DARK},${UNSEEN})`;
     h.fillRect(0, 0, width, height);
     h.strokeStyle = `rgba(255,255,255,${HATCH})`;
+    this.strokes(h, width, height, ratio, 1);
+    this.endHatch(c, "destination-in", this.mask, width, height);
+  }
+
+  // Draws the lines of filled stixels, in their colour. They go the other way.
+  drawFilled(c, width, height, ratio) {
+    const h = this.startHatch(width, height);
+    h.strokeStyle = "#fff";
+    this.strokes(h, width, height, ratio, -1);
+    this.endHatch(c, "source-in", this.pale, width, height);
+  }
+
+  startHatch(width, height) {
+    Object.assign(this.hatch, {width, height});
+    return this.hatch.getContext("2d");
+  }
+
+  // Draws the lines of a hatch that leans to the right (1) or to the left (-1).
+  strokes(h, width, height, ratio, lean) {
     h.lineWidth = ratio;
     h.beginPath();
-    for (let x = 0; x < width + height; x += HATCH_PX * ratio) {
+    for (let x = lean < 0 ? -height : 0; x < width + height; x += HATCH_PX * ratio) {
       h.moveTo(x, 0);
-      h.lineTo(x - height, height);
+      h.lineTo(x - lean * height, height);
     }
     h.stroke();
-    h.globalCompositeOperation = "destination-in";
+  }
+
+  // Combines the hatch with a canvas of the stixels' cells, and draws the result.
+  endHatch(c, how, cells, width, height) {
+    const {columns, columnWidth, width: whole} = this.frame, h = this.hatch.getContext("2d");
+    h.globalCompositeOperation = how;
     h.imageSmoothingEnabled = false;
-    h.drawImage(this.mask, 0, 0, frame.columns * frame.columnWidth * width / frame.width, height);
-    c.drawImage(hatch, 0, 0);
+    h.drawImage(cells, 0, 0, columns * columnWidth * width / whole, height);
+    c.drawImage(this.hatch, 0, 0);
   }
 
   paint() {
@@ -197,6 +231,8 @@ export class CameraView {
       c.imageSmoothingEnabled = false;
       if (!this.outline) {
         c.drawImage(this.layer, 0, 0, frame.columns * frame.columnWidth * zoomX, height);
+        if (this.filled)
+          this.drawFilled(c, width, height, ratio);
         this.drawUnseen(c, width, height, ratio);
       }
       if (this.outline || this.colour === "distance") // over class colours, lines would look like random dashes
@@ -216,26 +252,14 @@ export class CameraView {
   measure(zoomX, zoomY, ratio) {
     const {probe, frame} = this, c = this.context;
     if (!probe)
-      return this.tell("");
-    const column = Math.floor(probe.x / frame.columnWidth), s = frame.stixels;
-    let found = -1;
-    for (let i = frame.offsets[column] ?? 0; i < (frame.offsets[column + 1] ?? 0); i++)
-      if (s.top[i] <= probe.y && probe.y < s.bottom[i] + 1)
-        found = i;
+      return this.tell("", 0, 0);
+    const {columnWidth, stixels: s} = frame, found = stixelAt(frame, probe.x, probe.y);
     if (found >= 0) {
       c.strokeStyle = "#fff";
       c.lineWidth = 2 * ratio;
-      c.strokeRect(column * frame.columnWidth * zoomX, s.top[found] * zoomY, frame.columnWidth * zoomX,
+      c.strokeRect(s.column[found] * columnWidth * zoomX, s.top[found] * zoomY, columnWidth * zoomX,
         (s.bottom[found] - s.top[found] + 1) * zoomY);
     }
-    const d = found >= 0 ? s.disparity[found] : 0, fb = frame.fx * frame.baseline;
-    // the distance of a ground stixel is that of the road in the probe's own row
-    const here = found >= 0 && s.kind[found] === KIND.ground ? groundDisparity(frame, probe.x, probe.y) : d;
-    const words = [found < 0 || s.kind[found] >= KIND.unknown ? "not seen" : WORDS[s.kind[found]]];
-    if (here > 0.05)
-      words.push(fb > 0 ? `${(fb / here).toFixed(1)} m` : `${here.toFixed(1)} px`);
-    if (found >= 0)
-      words.push(`confidence ${Math.round(s.confidence[found] / 2.55)} %`);
-    this.tell(words.join(" · "));
+    this.tell(stixelWords(frame, found, probe.x, probe.y), probe.x * zoomX / ratio, probe.y * zoomY / ratio);
   }
 }

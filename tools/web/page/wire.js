@@ -1,6 +1,6 @@
 // Decodes the stream's messages and frames.
 // SPDX-License-Identifier: Apache-2.0
-import {FRAME, FRAME_BLIND, FRAME_MAGIC, FREE, MESSAGE, MESSAGE_MAGIC, STIXEL, DISPARITY_UNKNOWN} from "./layout.js";
+import {FLAG_FILLED, FRAME, FRAME_BLIND, FRAME_MAGIC, FREE, MESSAGE, MESSAGE_MAGIC, STIXEL, DISPARITY_UNKNOWN} from "./layout.js";
 
 const MOST = 64 << 20; // bytes; a longer message means that the stream is damaged
 
@@ -52,10 +52,24 @@ export class Cutter {
   }
 }
 
+// Returns one message as the stream has it.
+export function writeMessage({kind, number, ageMs, payload}) {
+  const bytes = new Uint8Array(MESSAGE.header_bytes + payload.length), view = new DataView(bytes.buffer);
+  view.setUint32(MESSAGE.magic, MESSAGE_MAGIC, true);
+  view.setUint32(MESSAGE.kind, kind, true);
+  view.setUint32(MESSAGE.bytes, payload.length, true);
+  view.setUint32(MESSAGE.number, number % 2 ** 32, true);
+  view.setUint32(MESSAGE.number + 4, Math.floor(number / 2 ** 32), true);
+  view.setUint32(MESSAGE.age_us, Math.max(0, Math.round(ageMs * 1000)), true);
+  bytes.set(payload, MESSAGE.header_bytes);
+  return bytes;
+}
+
 function readStixels(view, at, count) {
   const s = {
     count, column: new Uint16Array(count), top: new Uint16Array(count), bottom: new Uint16Array(count),
     disparity: new Float32Array(count), slope: new Float32Array(count), kind: new Uint8Array(count), confidence: new Uint8Array(count),
+    filled: new Uint8Array(count), // 1: hardly measured (STIXEL_FLAG_FILLED)
   };
   for (let i = 0; i < count; i++, at += STIXEL.bytes) {
     const d = view.getUint16(at + STIXEL.disparity_q7, true);
@@ -66,6 +80,7 @@ function readStixels(view, at, count) {
     s.slope[i] = view.getInt16(at + STIXEL.slope_q14, true) / 16384; // px per row upwards
     s.kind[i] = view.getUint8(at + STIXEL.kind);
     s.confidence[i] = view.getUint8(at + STIXEL.confidence);
+    s.filled[i] = view.getUint8(at + STIXEL.flags) & FLAG_FILLED ? 1 : 0;
   }
   return s;
 }
@@ -76,12 +91,12 @@ function readGround(real, header) {
   return {
     slope: real(FRAME.road_slope), offset: real(FRAME.road_offset), cross: later(FRAME.road_cross),
     axis: later(FRAME.road_axis), bend: later(FRAME.road_bend), bendRow: later(FRAME.road_bend_row),
+    height: real(FRAME.height_m), pitch: real(FRAME.pitch_rad), roll: later(FRAME.roll_rad),
   };
 }
 
-// Returns the ground disparity of pixel x, y, px, as stixel_ground_disparity().
-export function groundDisparity({ground: g}, x, y) {
-  return g.slope * y + g.offset + g.cross * (x - g.axis) + (y < g.bendRow ? g.bend * (g.bendRow - y) : 0);
+export function isBlind(bytes) {
+  return (new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(FRAME.flags, true) & FRAME_BLIND) !== 0;
 }
 
 // Reads a frame as described in include/stixel.h.
@@ -95,9 +110,9 @@ export function readFrame(bytes) {
   for (let i = 0; i <= columns; i++)
     offsets[i] = u32(header + 4 * i);
   return {
-    number: whole(view, FRAME.number), blind: (u32(FRAME.flags) & FRAME_BLIND) !== 0, width: u32(FRAME.image_width), height: u32(FRAME.image_height),
+    number: whole(view, FRAME.number), blind: isBlind(bytes), width: u32(FRAME.image_width), height: u32(FRAME.image_height),
     columns, columnWidth: u32(FRAME.column_width), disparities: u32(FRAME.disparities),
-    fx: real(FRAME.fx), cx: real(FRAME.cx), baseline: real(FRAME.baseline_m),
+    fx: real(FRAME.fx), fy: real(FRAME.fy), cx: real(FRAME.cx), cy: real(FRAME.cy), baseline: real(FRAME.baseline_m),
     road: view.getUint8(FRAME.road_origin), ground: readGround(real, header),
     horizon: real(FRAME.horizon_row), offsets, stixels: readStixels(view, u32(FRAME.stixels_offset), count),
   };

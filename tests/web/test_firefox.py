@@ -1,0 +1,105 @@
+# The page in Firefox: headless, driven by its own protocol (Marionette), because Debian has no geckodriver.
+# SPDX-License-Identifier: Apache-2.0
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import unittest
+
+from support import SLOW, Daemon, Place, Web, until
+
+FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
+PREFS = {"marionette.port": 0, "datareporting.policy.dataSubmissionEnabled": False, "app.update.auto": False,
+         "browser.shell.checkDefaultBrowser": False, "toolkit.telemetry.enabled": False, "webgl.force-enabled": True,
+         "network.captive-portal-service.enabled": False, "network.connectivity-service.enabled": False}
+
+
+class Firefox:
+    """A browser with a fresh profile in a folder."""
+
+    def __init__(self, folder):
+        profile, port = folder + "/profile", folder + "/profile/MarionetteActivePort"
+        os.mkdir(profile)
+        with open(profile + "/user.js", "w") as f:
+            f.writelines("user_pref(%s, %s);\n" % (json.dumps(k), json.dumps(v)) for k, v in PREFS.items())
+        self.process = subprocess.Popen([FIREFOX, "--headless", "--marionette", "--remote-allow-system-access", "--profile", profile],
+                                        env=dict(os.environ, HOME=folder, TMPDIR=folder, XDG_RUNTIME_DIR=folder),
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until(lambda: os.path.exists(port) and os.path.getsize(port), 60, "Firefox")
+        with open(port) as f:
+            self.socket = socket.create_connection(("127.0.0.1", int(f.read())), 60 * SLOW)
+        self.file, self.number = self.socket.makefile("rb"), 0
+        self.receive()  # its greeting
+        self.ask("WebDriver:NewSession", {"timeouts": {"script": int(60000 * SLOW), "pageLoad": int(60000 * SLOW)}})
+
+    def receive(self):
+        digits = iter(lambda: self.file.read(1), b":")
+        return json.loads(self.file.read(int(b"".join(digits))))
+
+    def ask(self, what, values):
+        self.number += 1
+        data = json.dumps([0, self.number, what, values]).encode()
+        self.socket.sendall(b"%d:%s" % (len(data), data))
+        _, _, error, value = self.receive()
+        if error:
+            raise AssertionError("%s: %s" % (what, error["message"]))
+        return value.get("value") if isinstance(value, dict) else value
+
+    def run(self, script, *args):
+        return self.ask("WebDriver:ExecuteScript", {"script": script, "args": list(args)})
+
+    def close(self):
+        self.socket.close()
+        self.process.terminate()
+        self.process.wait(30 * SLOW)
+
+
+class Page(unittest.TestCase):
+    def test_the_page(self):
+        place = Place()
+        self.addCleanup(place.close)
+        daemon = Daemon(place, "firefox", "source.kind=synthetic", "source.size=320x160", "source.fps=5").start()
+        self.addCleanup(daemon.forget)
+        web = Web(place, "-i", daemon.name, "--tune")
+        firefox = Firefox(place.top)
+        self.addCleanup(firefox.close)
+        firefox.ask("WebDriver:Navigate", {"url": "http://127.0.0.1:%d/" % web.port})
+        firefox.run("window.faults = []; addEventListener('error', (e) => faults.push(e.message));"
+                    "addEventListener('unhandledrejection', (e) => faults.push(String(e.reason)));"
+                    "const log = console.error; console.error = (...what) => { faults.push(what.join(' ')); log(...what); };")
+        frame = lambda: int(firefox.run("return document.body.dataset.frame || 0"))
+        first = until(frame, 30, "a frame")
+        until(lambda: frame() > first + 2, 30, "more frames")
+        self.assertIn(firefox.run("return document.getElementById('state-word').textContent"), ("Running", "Degraded"))
+        colours = """const c = document.getElementById(arguments[0]), k = document.createElement("canvas").getContext("2d");
+            k.drawImage(c, 0, 0, 64, 64);
+            return new Set(new Uint32Array(k.getImageData(0, 0, 64, 64).data.buffer)).size;"""
+        for canvas in ("view", "map"):
+            until(lambda: firefox.run(colours, canvas) > 20, what=canvas)
+        # everything lies on the screen; the pointer measures
+        self.assertEqual(firefox.run("const r = document.documentElement; return [r.scrollWidth - innerWidth, r.scrollHeight - innerHeight]"), [0, 0])
+        firefox.run("const c = document.getElementById('view'), r = c.getBoundingClientRect(); c.dispatchEvent(new PointerEvent("
+                    "'pointermove', {clientX: r.left + r.width / 2, clientY: r.top + r.height * 0.95, bubbles: true}))")
+        tip = lambda: firefox.run("return document.querySelector('.tip:not([hidden])')?.textContent")
+        self.assertRegex(until(tip, what="the label"), r"^(ground|object) · x [\d.]+ m, y |^not seen")
+        # a slider changes a setting; the view in three dimensions says whether the browser has WebGL
+        firefox.run("document.getElementById('to-settings').click()")
+        until(lambda: firefox.run("const s = document.getElementById('set-stixels.width')?.parentElement.querySelector('[type=range]');"
+                                  "if (!s || s.disabled) return false; s.value = 800; s.dispatchEvent(new Event('input')); return true;"), what="the slider")
+        until(lambda: web.json("/api/%s/settings" % daemon.name)["keys"]["stixels.width"]["value"] != "4", what="the change")
+        firefox.run("document.querySelector('input[name=view][value=space]').click(); document.getElementById('to-settings').click()")
+        until(lambda: firefox.run("return document.getElementById('space-labels').width > 300 ||"
+                                  "document.getElementById('space-note').textContent.includes('no WebGL')"), what="three dimensions")
+        # the past: pause, a step back
+        firefox.run("document.getElementById('play-pause').click(); document.getElementById('play-back').click()")
+        until(lambda: "Paused at" in firefox.run("return document.getElementById('state-text').textContent"), what="the pause")
+        self.assertEqual(firefox.run("return faults"), [])
+
+
+if __name__ == "__main__":
+    if not FIREFOX:
+        print("skipped: firefox-esr is not installed")
+        sys.exit(77)
+    unittest.main()
