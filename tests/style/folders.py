@@ -114,7 +114,7 @@ FOLDERS = [
      ["base", "ipc", "recording", "recording/messages", "tools/common", "tools/ctl"]),
     ("tools/calibrate", "stixel-calibrate: K, D, R and T of two raw cameras, in Python with OpenCV", []),
     ("tools/web", "stixel-web: the dashboard's server, and its page",
-     ["base", "recording/messages", "ipc", "ipc/http", "config/cli", "tools/common", "tools/draw"]),
+     ["base", "config", "recording/messages", "ipc", "ipc/http", "config/cli", "tools/common", "tools/draw"]),
     ("python", "the Python module stixel over libstixel, and stixel-bridge", []),
     ("ros", "packages for ROS 2: message definitions, a node over python/", []),
     ("systemd", "unit, status socket, user, camera names, drop-ins, example configuration; no program", []),

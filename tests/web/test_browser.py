@@ -482,6 +482,38 @@ class Browser(unittest.TestCase):
         # the browser itself logs a refused change
         self.assertEqual(self.errors(allowed=("422",)), [])
 
+    def test_the_presets(self):
+        self.open()
+        self.dock("settings")
+        button = lambda name: self.browser.find_element(By.XPATH, "//div[@id='presets-names']/button[text()='%s']" % name)
+        pressed = lambda name: button(name).get_attribute("aria-pressed") == "true"
+        until(lambda: self.browser.find_elements(By.CSS_SELECTOR, "#presets-names button"), what="the presets")
+        until(lambda: pressed("car") and not pressed("robot"), what="that of the defaults")
+        button("robot").click()
+        until(lambda: self.value("camera.height_m") == "0.25" and self.value("stereo.p2_edge") == "20", what="its values")
+        until(lambda: pressed("robot") and not pressed("car"), what="its mark")
+        self.assertIn("Set: camera.height_m = 0.25, stereo.p2_edge = 20. Set the height of your own camera", self.text("presets-said"))
+        # what is configured stays
+        kept = self.browser.execute_async_script("""const done = arguments[0];
+            import("/presets.js").then(({Presets}) => {
+              const presets = new Presets(), key = (value, more) => ({value, default: "1", live: false, restart: false, ...more});
+              presets.list = [{name: "a", keys: {x: "2", y: "3", z: "4"}}, {name: "b", keys: {x: "9"}}];
+              presets.keys = {x: key("5"), y: key("1.0"), z: key("7", {live: true})};
+              presets.configured = {z: "1"};
+              done(presets.list.map((p) => presets.values(p)));
+            });""")
+        self.assertEqual(kept, [{"y": "3", "z": "4"}, {"y": "1", "z": "1"}])
+        button("fast").click()
+        until(lambda: self.value("stixels.width") == "8" and self.value("camera.height_m") == "1.65", what="other values")
+        self.assertRegex(self.text("presets-said"), r"Set: .*stixels\.width = 8")
+        self.assertIn("Needs a restart (--preset fast): stereo.paths = 2", self.text("presets-said"))
+        button("indoor").click()  # sets a constant of [model], too, which the page does not show
+        until(lambda: self.value("model.slanted_roughness") == "0.02" and pressed("indoor"), what="a constant")
+        button("car").click()
+        until(lambda: self.value("stixels.width") == "4" and self.value("model.slanted_roughness") == "0.035" and pressed("car"),
+              what="the defaults")
+        self.assertEqual(self.errors(), [])
+
     def other(self, body):
         """Changes settings as another client does."""
         code, _, text = self.web.ask(self.path(), "POST", ["X-Stixel-Tune: 1"], body=body)

@@ -104,6 +104,14 @@ class Pages(Case):
         self.assertNotIn("content-encoding", self.web.ask("/app.js", headers=["Accept-Encoding: br, gzip;q=0"])[1])
         self.assertLess(first, 60000)
 
+    def test_presets(self):
+        presets = {p["name"]: p for p in self.web.json("/api/presets")}
+        self.assertLessEqual({"car", "fast", "indoor", "robot"}, set(presets))
+        keys = self.web.json("/api/%s/settings" % self.daemon.name)["keys"]
+        for preset in presets.values():
+            self.assertLessEqual(set(preset["keys"]), set(keys))
+        self.assertEqual(presets["robot"]["keys"]["camera.height_m"], "0.25")
+
     def test_head(self):
         for path in ("/", "/healthz", "/api/instances", "/api/%s/status" % self.daemon.name, "/metrics"):
             code, headers, body = self.web.ask(path, "HEAD")

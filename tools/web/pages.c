@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "config/preset.h"
 #include "ipc/text.h"
 #include "stixel.h"
 #include "tools/draw/jpeg.h"
@@ -89,6 +90,24 @@ enum MHD_Result web_clock_page(struct MHD_Connection *c)
 	const int n = snprintf(text, sizeof(text), "{\"monotonic_ns\": %" PRId64 "}\n", sx_now_ns());
 
 	return web_reply(c, MHD_HTTP_OK, json_type, text, (size_t)n);
+}
+
+enum MHD_Result web_presets_page(struct MHD_Connection *c)
+{
+	enum MHD_Result done;
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *f = open_memstream(&text, &bytes);
+
+	if (f)
+		sx_presets_json(f);
+	/* without memory for all of it nothing of it is sent */
+	if (f && fclose(f) == 0)
+		done = web_reply(c, MHD_HTTP_OK, json_type, text, bytes);
+	else
+		done = web_refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory");
+	free(text);
+	return done;
 }
 
 enum MHD_Result web_refuse_ask(struct MHD_Connection *c, const struct sx_reply *reply)

@@ -72,6 +72,8 @@ static enum MHD_Result route(struct web_server *s, struct MHD_Connection *c, con
 		return web_metrics_page(s, c, NULL);
 	if (strcmp(url, "/api/instances") == 0)
 		return web_instances_page(s, c);
+	if (strcmp(url, "/api/presets") == 0)
+		return web_presets_page(c);
 	if (strcmp(url, "/api/clock") == 0)
 		return web_clock_page(c);
 	if (strncmp(url, api, strlen(api)) == 0)

@@ -92,6 +92,8 @@ extern const struct web_asset web_assets[]; /* generated at build time; ends wit
 enum MHD_Result web_asset_page(struct MHD_Connection *c, const struct web_asset *a);
 /* Sends the present time of CLOCK_MONOTONIC, the clock of frame timestamps. */
 enum MHD_Result web_clock_page(struct MHD_Connection *c);
+/* Sends the presets of this machine, as sx_presets_json() prints them. */
+enum MHD_Result web_presets_page(struct MHD_Connection *c);
 enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *c);
 enum MHD_Result web_status_page(struct web_server *s, struct MHD_Connection *c, const char *instance);
 enum MHD_Result web_settings_page(struct web_server *s, struct MHD_Connection *c, const char *instance);

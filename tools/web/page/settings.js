@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {ask, sentence} from "./link.js";
 import {setText} from "./panels.js";
+import {Presets} from "./presets.js";
 import {make, refusals, Row, shownKeys} from "./row.js";
 
 const ASK_MS = 1000;
@@ -23,6 +24,7 @@ export class Settings {
     this.part = (name) => document.getElementById(`settings-${name}`);
     this.opened = new Set((kept("settings.opened") ?? "").split(",").filter(Boolean));
     this.open = false; // the panel is seen
+    this.presets = new Presets((changes) => this.orderKeys(changes));
     this.clear();
     this.part("every").addEventListener("click", () => {
       this.part("every").setAttribute("aria-pressed", String(this.part("every").getAttribute("aria-pressed") !== "true"));
@@ -44,6 +46,7 @@ export class Settings {
     this.part("main").replaceChildren();
     for (const name of ["keep", "back"])
       this.part(name).hidden = true;
+    this.presets.clear();
     setText(this.part("how"), "");
   }
 
@@ -85,11 +88,12 @@ export class Settings {
     if (text === this.text && this.tune === this.toldTune)
       return;
     this.answer = JSON.parse(text);
-    const {options = {}} = this.answer, keys = shownKeys(this.answer.keys);
+    const keys = shownKeys(this.answer.keys);
     if (Object.keys(keys).join() !== [...this.rows.keys()].join())
-      this.build(keys, options);
+      this.build(keys);
     for (const [key, row] of this.rows)
       row.show(keys[key], this.answer.configured?.[key], this.tune);
+    this.presets.show(this.answer.keys, this.answer.configured ?? {}, this.tune);
     this.text = text;
     this.toldTune = this.tune;
     this.tell(keys);
@@ -97,12 +101,12 @@ export class Settings {
   }
 
   // Builds the rows. Existing rows keep the text that a user is typing.
-  build(keys, options) {
+  build(keys) {
     const before = this.rows;
     this.rows = new Map();
     this.sections.clear();
     for (const key of Object.keys(keys)) {
-      const name = key.split(".")[0], row = before.get(key) ?? new Row(key, options[key] ?? {}, (r, text) => this.order([[r, text]]), MAIN[key]);
+      const name = key.split(".")[0], row = before.get(key) ?? this.makeRow(key);
       this.rows.set(key, row);
       if (MAIN[key])
         continue;
@@ -113,6 +117,12 @@ export class Settings {
     }
     this.part("main").replaceChildren(...Object.keys(MAIN).filter((key) => this.rows.has(key)).map((key) => this.rows.get(key).box));
     this.part("sections").replaceChildren(...[...this.sections.values()].map((s) => s.box));
+  }
+
+  makeRow(key) {
+    const row = new Row(key, this.answer.options?.[key] ?? {}, (r, text) => this.order([[r, text]]), MAIN[key]);
+    row.show(this.answer.keys[key], this.answer.configured?.[key], this.tune);
+    return row;
   }
 
   makeSection(name) {
@@ -154,9 +164,9 @@ export class Settings {
     }
   }
 
-  // Changes keys to values, as far as there are such keys.
+  // Changes keys to values, also constants of the models that are not shown.
   orderKeys(values) {
-    const changes = Object.entries(values).map(([key, value]) => [this.rows.get(key), value]).filter(([row]) => row);
+    const changes = Object.entries(values).map(([key, value]) => [this.rows.get(key) ?? this.makeRow(key), value]);
     for (const [row, value] of changes)
       row.want(value);
     this.order(changes);
