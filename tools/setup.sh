@@ -1,11 +1,15 @@
-# Functions for scripts of tools/ and tests/: packages, archives, the tree's version, a build folder. Sourced, not run.
+# Functions for scripts of tools/ and tests/: packages, archives, the tree's version, a build folder, progress. Sourced,
+# not run.
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 
 : "${top:?the script that sources this says where the tree is}"
+# shellcheck source=tools/progress.sh
+. "$top/tools/progress.sh"
 
 say()
 {
+	[ -z "$progress_watcher" ] || ! progress_on_terminal || printf '\r\033[K' >&2
 	printf '%s: %s\n' "${0##*/}" "$*" >&2
 }
 

@@ -30,7 +30,8 @@ import board_scene
 
 PROGRAM = os.path.join(support.SOURCE, "tools", "calibrate", "stixel_calibrate")
 sys.path.insert(0, os.path.dirname(PROGRAM))
-from stixel_calibrate import apply, board, fail, lens, options, output, pairs, program, solve, views  # noqa: E402
+from stixel_calibrate import apply, board, fail, lens, options, output, pairs  # noqa: E402
+from stixel_calibrate import program, report, solve, views  # noqa: E402
 
 LONG = 60 * SLOW
 PAIRS = 14
@@ -315,6 +316,25 @@ class Files(Case):
                                                        "publisher of this name is running: start it (stixeld -i "
                                                        "none-of-this-name), or name one of those that stixelctl "
                                                        "list shows\n"))
+
+    def test_a_long_step_shows_that_it_goes_on(self):
+        class Out(io.StringIO):
+            terminal = False
+
+            def isatty(self):
+                return self.terminal
+
+        for terminal, texts in ((False, ["calibrating, 0 s\n"]), (True, ["\rcalibrating, 0 s\x1b[K", "\r\x1b[K"])):
+            out = Out()
+            out.terminal = terminal
+            with mock.patch.multiple(report, REDRAW_S=0.01, LINE_S=0.01), report.Working("calibrating", out):
+                until(lambda o=out: "calibrating" in o.getvalue(), 10, "a line")
+            self.assertTrue(out.getvalue().startswith(texts[0]), out.getvalue())
+            self.assertTrue(out.getvalue().endswith(texts[-1]), out.getvalue())
+        out = Out()
+        with report.Working("calibrating", out):
+            pass
+        self.assertEqual(out.getvalue(), "")  # a short step shows nothing
 
     def test_listed_for_meson(self):
         with open(os.path.join(os.path.dirname(PROGRAM), "meson.build"), encoding="utf-8") as f:

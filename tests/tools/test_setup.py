@@ -1,11 +1,19 @@
-"""tools/setup.sh: what it finds out about a machine, and that a build folder follows its options.
+"""tools/setup.sh: what it finds out about a machine, that a build folder follows its options, and the progress that it
+shows (tools/progress.sh).
 
 SPDX-License-Identifier: Apache-2.0
 """
+import fcntl
 import glob
 import os
+import pty
+import re
+import signal
 import stat
+import struct
 import subprocess
+import termios
+import time
 import unittest
 
 from support import Folder, SOURCE
@@ -115,6 +123,52 @@ esac
             self.shell("configure %s %s" % (folder, options))
         with open(self.path("log")) as f:
             self.assertEqual([line.split(" ", 1)[1].split(" " + folder)[0] for line in f], ["-Da=1 -Db=2", "-Da=1"])
+
+    def test_steps_of_a_log(self):
+        for text, step in (("a\n[12/538] cc -c \ta.c\n", ": 12 of 538"),
+                           (" 3/93 stixeld:base  OK 0.1s\n\n", ": 3 of 93"),
+                           ("Get:7  http://archive/ \033[1mx\r", ": Get:7 http://archive/ [1mx"), ("\n", ""), ("", "")):
+            with open(self.path("log"), "w") as f:
+                f.write(text)
+            self.assertEqual(self.shell("progress_step %s || true" % self.path("log")).strip(), step)
+        self.assertEqual(self.shell("progress_step /none || true"), "")
+
+    WORK = "progress_begin work {log}; for i in 1 2 3; do echo \"[$i/3] $(seq -s ' ' 99)\" >>{log}; sleep 1; done; "
+
+    def test_progress_without_a_terminal(self):
+        work = self.WORK.format(log=self.path("log"))
+        said = self.shell("exec 2>&1; progress_seconds=(1 1); %s progress_end; say end" % work).splitlines()
+        self.assertRegex(said[0], r"^bash: work, [12] s: [123] of 3$")
+        at = [int(re.search(r", (\d+) s", line).group(1)) for line in said[:-1]]
+        self.assertEqual(at, sorted(set(at)))  # at most one line a second
+        self.assertEqual(said[-1], "bash: end")
+        # quick work shows nothing, nor does work among other work; a script that ends early leaves nothing behind
+        for text in ("", "progress_seconds=(1 1) progress_off=yes; "):
+            self.assertEqual(self.shell("exec 2>&1; %s%s say end" % (text, work)), "bash: end\n")
+
+    def test_progress_on_a_terminal(self):
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 20, 0, 0))
+        work = self.WORK.format(log=self.path("log"))
+        script = "set -euo pipefail; . tools/setup.sh; %s say middle; progress_end; %s read x" % (work, work)
+        p = subprocess.Popen(["bash", "-c", script], cwd=SOURCE, env=dict(os.environ, TERM="xterm", top=SOURCE),
+                             stderr=slave, stdin=subprocess.PIPE)
+        os.close(slave)
+        time.sleep(7)
+        p.send_signal(signal.SIGKILL)  # what shows the progress ends by itself
+        p.communicate()
+        got = b""
+        while True:
+            try:
+                part = os.read(master, 65536)
+            except OSError:  # the last process that has the terminal ended
+                break
+            got += part
+        os.close(master)
+        lines = [re.sub(r"\033\[K", "", line) for line in re.split(r"[\r\n]+", got.decode())]
+        self.assertIn("bash: middle", lines)
+        self.assertIn("bash: work, 3 s: 3 ", [line[:19] for line in lines])
+        self.assertLess(max(map(len, lines)), 20)
 
 
 if __name__ == "__main__":

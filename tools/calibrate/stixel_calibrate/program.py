@@ -69,7 +69,8 @@ def _calibrate(o):
     collection, page = _collect(o, board)
     if collection.pairs and len(collection.views) < solve.VIEWS_LEAST:
         raise Fail(DATA, report.too_few(collection, boards.size_seen(collection.without) if not o.charuco else None))
-    result = solve.solve(o.lens, board, collection.views, collection.size)
+    with report.Working("calibrating"):
+        result = solve.solve(o.lens, board, collection.views, collection.size)
     earlier = output.earlier(o.output, collection.size)
     lines = report.errors(result, collection.views, earlier) + report.cameras(result.rig)
     print("\n".join(lines))

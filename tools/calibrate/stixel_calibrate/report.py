@@ -4,11 +4,13 @@ SPDX-License-Identifier: Apache-2.0
 """
 import shutil
 import sys
+import threading
 import time
 
 from . import solve, views
 
 REDRAW_S = 0.2
+LINE_S = 10  # seconds between lines about a long step where stdout is no terminal
 
 
 def _cell(count):
@@ -61,18 +63,19 @@ class Screen:
     board."""
 
     def __init__(self, guide, out=None):
-        self.guide, self.out, self.lines, self.drawn = guide, out or sys.stdout, 0, 0.0
+        self.guide, self.out, self.lines, self.drawn = guide, out or sys.stdout, 0, time.monotonic()
         self.live = self.out.isatty()
 
     def show(self, c, pair, why):
         """Shows the state after each pair."""
+        now = time.monotonic()
         if not self.live:
-            if not self.guide or why is None:
+            if not self.guide or why is None or now - self.drawn >= LINE_S:
+                self.drawn = now
                 word = "view %d" % len(c.views) if why is None else why
                 self.out.write("%s: %s%s\n" % (pair.name, word, "; " + next_step(c) if self.guide else ""))
                 self.out.flush()
             return
-        now = time.monotonic()
         if why is not None and now - self.drawn < REDRAW_S:
             return
         self.drawn = now
@@ -90,6 +93,30 @@ class Screen:
             self.out.write("\n".join(coverage(c) + [" " + spread(c)]) + "\n")
         self.out.write("%d pairs: %d views kept, %s; calibrating\n" % (c.pairs, len(c.views), left_out(c)))
         self.out.flush()
+
+
+class Working:
+    """Shows on stdout that a step without news of its own goes on: `with Working("calibrating"): ...`"""
+
+    def __init__(self, what, out=None):
+        self.what, self.out, self.began = what, out or sys.stdout, time.monotonic()
+        self.live, self.over = self.out.isatty(), threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self):
+        while not self.over.wait(REDRAW_S if self.live else LINE_S):
+            text = "%s, %.0f s" % (self.what, time.monotonic() - self.began)
+            self.out.write("\r%s\x1b[K" % text if self.live else text + "\n")
+            self.out.flush()
+
+    def __enter__(self):
+        self.thread.start()
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+        if self.live:
+            self.out.write("\r\x1b[K")
 
 
 def _row(name, reprojection, rows):
