@@ -90,8 +90,19 @@ class Package(support.TestCase):
                 self.assertIn(name, z.namelist())
                 self.assertNotIn(os.fsencode(support.SOURCE), z.read(name))
         self.assertIn("/venv/", self.install_and_read(wheel, env))
+        self.audited(wheel)
         program = "import sys, stixel\ntry: stixel.Recording(sys.executable)\nexcept stixel.NotStixel as e: print(e)"
         self.assertIn("is not a recording", self.run_it(self.top + "/venv/bin/python", "-c", program, env=env, cwd="/"))
+
+    def audited(self, wheel):
+        """Compares the glibc of the wheel's tag with what auditwheel finds. auditwheel knows not every version."""
+        python = os.environ.get("STIXEL_BRIDGE_PYTHON", "")
+        if python and have(python, "-c", "import auditwheel"):
+            said = " ".join(self.run_it(python, "-m", "auditwheel", "show", wheel).split())
+            found = re.search(r'consistent with the following platform tag: "manylinux_2_(\d+)_', said)
+            self.assertTrue(found, said)
+            own = int(re.search(r"manylinux_2_(\d+)_", wheel).group(1))
+            self.assertIn(int(found.group(1)) - own, (0, 1), said)
 
     def without_network(self):
         env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "STIXEL_LIBRARY",
