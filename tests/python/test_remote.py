@@ -203,11 +203,11 @@ class Frames(Remote):
 
     def test_what_the_other_side_says(self):
         reader = self.remote()
-        self.inbox.told(stixel.Publisher.STALLED, stixel.State.NO_CAMERA, "1.2.3")
+        self.inbox.reported(stixel.Publisher.STALLED, stixel.State.NO_CAMERA, "1.2.3")
         s = reader.status()
         self.assertEqual((s.publisher, s.state, s.version), (stixel.Publisher.STALLED, stixel.State.NO_CAMERA, "1.2.3"))
         self.assertLess(s.heartbeat_age, 1)
-        self.inbox.told(stixel.Publisher.ALIVE, stixel.State.RUNNING, "1.2.3")
+        self.inbox.reported(stixel.Publisher.ALIVE, stixel.State.RUNNING, "1.2.3")
         self.assertEqual(reader.status().publisher, stixel.Publisher.ALIVE)
         self.inbox._heard -= 3.1  # silence
         self.assertEqual(reader.status().publisher, stixel.Publisher.STALLED)

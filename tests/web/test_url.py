@@ -294,13 +294,13 @@ class Wrong(Case):
         with Odd() as odd:
             reader = stixel.open_url(odd.url, follow=True)
             inbox = reader._transport._inbox
-            told = inbox.told
+            told = inbox.reported
 
             def collects(*words):
                 told(*words)
                 gc.collect()  # garbage collection may run at any point
 
-            inbox.told = collects
+            inbox.reported = collects
             reader.itself = reader
             gc.disable()
             self.addCleanup(gc.enable)
