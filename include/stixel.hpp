@@ -1,8 +1,9 @@
 /*
- * stixel.hpp - the frames of stixeld in C++17: readers, writers of pairs, and ranges, over <stixel.h>.
+ * stixel.hpp - interface of stixeld in C++17: reads frames and writes pairs, on top of <stixel.h>.
  *
- * The header is all there is: programs link libstixel (pkg-config stixel, or CMake's stixel::stixel). The namespace is
- * stixels, because C++ has only one name for a struct and a namespace, and ::stixel is the struct of <stixel.h>.
+ * The interface consists of this header alone. A program links libstixel (pkg-config stixel, or the target
+ * stixel::stixel of CMake). The namespace is called stixels, because a C++ namespace cannot have the name of
+ * a struct, and ::stixel is the struct of <stixel.h>.
  *
  *	stixels::reader reader("front");
  *
@@ -11,14 +12,16 @@
  *			if (s.kind == STIXEL_OBJECT)
  *				use(frame.number(), frame.depth_m(s));
  *
- * Errors: functions throw stixels::error, a std::system_error with the text of stixel_strerror(). Each function that
- * may fail also takes a std::error_code as its last argument and then throws nothing; a program that is compiled
- * without exceptions uses these, and ends with a message if it calls the others. error_code compares with std::errc:
- * ec == std::errc::no_such_file_or_directory. Only memory of std::vector may still throw std::bad_alloc.
+ * Errors: functions throw stixels::error, a std::system_error with the text of stixel_strerror(). Each
+ * function that may fail has a second form with a std::error_code as its last argument. This form throws
+ * nothing, except that a std::vector may throw std::bad_alloc. A program that is compiled without exceptions
+ * uses the second form: if the first form fails there, it prints a message and aborts the program. A
+ * std::error_code can be compared with std::errc: ec == std::errc::no_such_file_or_directory.
  *
- * Objects that own something can be moved and not copied, and close it in their destructor. A stixels::frame is a
- * view: it and all that it returns belong to its reader and stay valid until the reader's next call of latest, next or
- * reopen, the next step of a loop, or its end. Threads: as <stixel.h> says: one thread at a time uses an object.
+ * A reader and a pair_writer can be moved but not copied. Their destructors close them. A stixels::frame is a
+ * view. The frame, and everything that it returns without a copy, belongs to its reader. It stays valid until
+ * the next call of the reader's latest, next or reopen, until the next step of a loop, or until the reader is
+ * destroyed. Threads: only one thread at a time may use an object (<stixel.h>).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -27,6 +30,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -34,6 +38,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -56,7 +61,7 @@ namespace stixels
 #if defined(__cpp_lib_span)
 template <class T> using span = std::span<T>;
 #else
-/* What this header needs of C++20's std::span, which takes its place there. */
+/* Replaces std::span before C++20, with the functions that this header needs. */
 template <class T> class span
 {
       public:
@@ -109,9 +114,9 @@ template <class T> class span
 };
 #endif
 
-/* ---- errors ---------------------------------------------------------------------------------------------- */
+/* ---- errors -------------------------------------------------------------------------------------------- */
 
-/* The category of errors of libstixel. Values are errno values. */
+/* Category of the errors of libstixel. Values are errno values. */
 class error_category final : public std::error_category
 {
       public:
@@ -167,18 +172,21 @@ inline void check(const std::error_code &code, const std::string &what)
 		raise(code, what);
 }
 
-/* -1: no limit */
+/* Converts a timeout to ms for libstixel. -1: wait without a limit. */
 inline int ms_of(std::chrono::milliseconds time) noexcept
 {
 	return time.count() < 0 ? -1 : time.count() > INT32_MAX ? INT32_MAX : static_cast<int>(time.count());
 }
 } // namespace detail
 
+/* Timeout that never expires. */
 inline constexpr std::chrono::milliseconds forever{-1};
 
-/* ---- frames ---------------------------------------------------------------------------------------------- */
+/* ---- frames -------------------------------------------------------------------------------------------- */
 
-/* An image plane of a frame, or an image of a pair. Pixel is uint8_t, or uint16_t for a disparity (1/16 px). */
+/*
+ * An image plane of a frame, or an image of a pair. Pixel is uint8_t, or uint16_t for a disparity (1/16 px).
+ */
 template <class Pixel> class image
 {
       public:
@@ -186,23 +194,26 @@ template <class Pixel> class image
 	    : data_(data), width_(width), height_(height), pitch_(pitch)
 	{
 	}
+	/* Returns the width, px. */
 	std::uint32_t width() const noexcept
 	{
 		return width_;
-	} /* px */
+	}
+	/* Returns the height, px. */
 	std::uint32_t height() const noexcept
 	{
 		return height_;
-	} /* px */
+	}
+	/* Returns the number of bytes from one row to the next. */
 	std::uint32_t pitch() const noexcept
 	{
 		return pitch_;
-	} /* bytes from one row to the next */
+	}
 	Pixel *data() const noexcept
 	{
 		return data_;
 	}
-	/* Returns a row, counted from the top: a span of its pixels. */
+	/* Returns the pixels of row y. Row 0 is the top one. */
 	span<Pixel> operator[](std::uint32_t y) const noexcept
 	{
 		using byte = std::conditional_t<std::is_const_v<Pixel>, const unsigned char, unsigned char>;
@@ -216,11 +227,14 @@ template <class Pixel> class image
 	std::uint32_t width_, height_, pitch_;
 };
 
-/* A scan: angle i is options.angle_min + i * options.angle_increment. stixel_scan() defines the ranges. */
+/*
+ * Laser scan computed from a frame. Element i of ranges and begins has the angle options.angle_min + i *
+ * options.angle_increment. stixel_scan() defines the ranges.
+ */
 struct scan {
 	stixel_scan_options options;
 	std::vector<float> ranges; /* m; +infinity: free, NaN: not seen */
-	std::vector<float> begins; /* m, from where each angle was seen */
+	std::vector<float> begins; /* m; distance from which on the angle was seen */
 };
 
 class frame
@@ -230,10 +244,11 @@ class frame
 	{
 	}
 
+	/* Returns the frame for the functions of <stixel.h>. */
 	const stixel_frame &get() const noexcept
 	{
 		return f_;
-	} /* for functions of <stixel.h> */
+	}
 	const stixel_frame_header &header() const noexcept
 	{
 		return *f_.header;
@@ -255,7 +270,10 @@ class frame
 		return f_.header->flags & STIXEL_FRAME_BLIND;
 	}
 
-	/* All stixels, column by column, in each from bottom to top. The frame itself is a range of them. */
+	/*
+	 * Returns all stixels, column by column, and from bottom to top within a column. A loop over the
+	 * frame itself visits the same stixels.
+	 */
 	span<const ::stixel> stixels() const noexcept
 	{
 		return {f_.stixels, f_.header->stixel_count};
@@ -268,7 +286,7 @@ class frame
 	{
 		return f_.stixels + f_.header->stixel_count;
 	}
-	/* The stixels of a column from bottom to top; none if the column does not exist. */
+	/* Returns the stixels of column u from bottom to top; none if the column does not exist. */
 	span<const ::stixel> column(std::uint32_t u) const noexcept
 	{
 		std::uint32_t count = 0;
@@ -276,13 +294,16 @@ class frame
 
 		return {first, count};
 	}
-	/* Distance along the optical axis, m; 0: unknown, at infinity, or without a camera model. */
+	/*
+	 * Returns the distance of a stixel along the optical axis, m. 0: the distance is unknown or infinite,
+	 * or the frame has no camera model.
+	 */
 	double depth_m(const ::stixel &s) const noexcept
 	{
 		return stixel_depth_m(f_.header, &s);
 	}
 
-	/* Images are there if the reader has asked for them: want_images(). */
+	/* Return an image of the frame. Empty unless the reader asked for such images with want_images(). */
 	std::optional<image<const std::uint8_t>> left() const
 	{
 		return plane<std::uint8_t>(STIXEL_PLANE_LEFT);
@@ -296,7 +317,9 @@ class frame
 		return plane<std::uint16_t>(STIXEL_PLANE_DISPARITY);
 	}
 
-	/* How far each column is free, with the heights of the frame's vehicle: stixel_free_space(). */
+	/*
+	 * Returns how far each column is free, for the heights of the frame's vehicle: stixel_free_space().
+	 */
 	std::vector<stixel_free_column> free_space() const
 	{
 		std::vector<stixel_free_column> columns(f_.header->columns);
@@ -304,7 +327,7 @@ class frame
 		stixel_free_space(&f_, nullptr, 0, columns.data(), f_.header->columns);
 		return columns;
 	}
-	/* The scan with the usual options. Empty without a camera model or a road. */
+	/* Returns the scan with the usual options. Empty if the frame has no camera model or no road. */
 	std::optional<scan> usual_scan() const
 	{
 		scan s{};
@@ -318,7 +341,10 @@ class frame
 			return std::nullopt;
 		return s;
 	}
-	/* Obstacles as boxes in vehicle coordinates, the nearest first, with the usual options: stixel_boxes(). */
+	/*
+	 * Returns the obstacles as boxes in vehicle coordinates, the nearest first, with the usual options:
+	 * stixel_boxes().
+	 */
 	std::vector<stixel_box> boxes() const
 	{
 		const std::int64_t n = stixel_boxes(&f_, nullptr, 0, nullptr, 0);
@@ -327,7 +353,10 @@ class frame
 		stixel_boxes(&f_, nullptr, 0, all.data(), all.size());
 		return all;
 	}
-	/* Points of obstacles or ground: stixel_points(). Throws, or sets ec, if options are out of range. */
+	/*
+	 * Returns points of obstacles or of the ground: stixel_points(). Throws, or sets ec, if an option is
+	 * out of range.
+	 */
 	std::vector<stixel_point> points(const stixel_points_options &options) const
 	{
 		std::error_code ec;
@@ -360,14 +389,14 @@ class frame
 	stixel_frame f_;
 };
 
-/* ---- the reader ------------------------------------------------------------------------------------------ */
+/* ---- the reader ---------------------------------------------------------------------------------------- */
 
 class reader
 {
       public:
 	class iterator;
 
-	/* flags: STIXEL_OPEN_* */
+	/* Opens an instance by its name. flags: STIXEL_OPEN_*. */
 	explicit reader(const std::string &instance, unsigned flags = 0) : name_(instance)
 	{
 		detail::check(open(flags), "instance '" + name_ + "'");
@@ -394,22 +423,25 @@ class reader
 	reader(const reader &) = delete;
 	reader &operator=(const reader &) = delete;
 
+	/* False: the reader could not be opened, or its content was moved to another reader. */
 	explicit operator bool() const noexcept
 	{
 		return r_ != nullptr;
-	} /* false: opening failed, or moved from */
+	}
+	/* Returns the reader for the functions of <stixel.h>. It still belongs to this object. */
 	stixel_reader *get() const noexcept
 	{
 		return r_;
-	} /* for functions of <stixel.h> */
+	}
 	const std::string &instance() const noexcept
 	{
 		return name_;
 	}
 
 	/*
-	 * Waits for a frame that was not taken yet. false: none came in time, or a signal handler ran. Error: the
-	 * publisher ended, died (errc::broken_pipe) or was replaced (ESTALE: reopen()).
+	 * Waits for a frame that the reader has not taken yet. false: no frame came in time, or a signal
+	 * handler ran. Errors: the publisher ended or died (errc::broken_pipe), or another publisher replaced
+	 * it (ESTALE: call reopen()).
 	 */
 	bool wait(std::chrono::milliseconds timeout)
 	{
@@ -427,7 +459,7 @@ class reader
 		ec = detail::code_of(interrupted_ ? 0 : r);
 		return r > 0;
 	}
-	/* Takes the newest frame and skips older ones. Nothing: there is no new frame. Never waits. */
+	/* Takes the newest frame and skips older ones. Empty: there is no new frame. Never waits. */
 	std::optional<frame> latest()
 	{
 		std::error_code ec;
@@ -443,7 +475,10 @@ class reader
 
 		return taken(r, f, ec);
 	}
-	/* Takes the frame after the last one taken. lost(): the number of frames in between that were overwritten. */
+	/*
+	 * Takes the oldest frame that follows the last one taken. lost() then returns how many frames between
+	 * them were overwritten. Never waits.
+	 */
 	std::optional<frame> next()
 	{
 		std::error_code ec;
@@ -466,7 +501,7 @@ class reader
 		return lost_;
 	}
 
-	/* Asks for images: bits 1u << enum stixel_plane; 0: none any more. */
+	/* Asks the publisher for images. kinds: bits 1u << enum stixel_plane; 0: no images any more. */
 	void want_images(unsigned kinds)
 	{
 		std::error_code ec;
@@ -478,7 +513,7 @@ class reader
 	{
 		ec = detail::code_of(r_ ? stixel_want_images(r_, kinds) : -EINVAL);
 	}
-	/* Leaves the present publisher and opens the one that has the name now. */
+	/* Leaves the present publisher and opens the publisher that has the instance's name now. */
 	void reopen()
 	{
 		std::error_code ec;
@@ -501,9 +536,10 @@ class reader
 	}
 
 	/*
-	 * A range of the frames to come. Each step waits, and damaged frames are passed over. The loop ends when the
-	 * publisher has ended in order or was replaced, and when a signal handler ran; it throws if the publisher
-	 * died. With STIXEL_OPEN_FOLLOW it waits for the next publisher instead.
+	 * The reader is a range of the frames that will come. Each step of a loop waits for a frame, and
+	 * skips damaged ones. The loop ends if the publisher has ended in order or was replaced, or if a
+	 * signal handler ran. It throws if the publisher died. With STIXEL_OPEN_FOLLOW the loop waits for the
+	 * next publisher instead.
 	 */
 	iterator begin();
 	iterator end() noexcept;
@@ -524,7 +560,7 @@ class reader
 		ec = detail::code_of(r);
 		return r == 1 ? std::optional<frame>(frame(*f)) : std::nullopt;
 	}
-	/* Returns the next frame of a loop. */
+	/* Waits for the next frame of a loop. Empty: the loop ends. */
 	std::optional<frame> step()
 	{
 		for (;;) {
@@ -551,7 +587,7 @@ class reader
 	bool interrupted_ = false;
 };
 
-/* Passes through the frames once. */
+/* Iterator over the frames of a reader. It can pass through them once. */
 class reader::iterator
 {
       public:
@@ -607,13 +643,13 @@ inline reader::iterator reader::end() noexcept
 	return iterator();
 }
 
-/* ---- the writer of pairs --------------------------------------------------------------------------------- */
+/* ---- the writer of pairs ------------------------------------------------------------------------------- */
 
-/* Gives pairs to a stixeld with source.kind = shared: <stixel_pairs.h>. */
+/* Writes stereo pairs for a stixeld with source.kind = shared: <stixel_pairs.h>. */
 class pair_writer
 {
       public:
-	/* Memory of the next pair, for images of 8-bit pixels: fill both, then commit. */
+	/* Memory for the next pair, 8-bit pixels. Fill both images, then call commit(). */
 	struct pair {
 		image<std::uint8_t> left, right;
 		stixel_pairs_images memory;
@@ -653,12 +689,16 @@ class pair_writer
 	{
 		return w_ != nullptr;
 	}
+	/* Returns the writer for the functions of <stixel_pairs.h>. It still belongs to this object. */
 	stixel_pairs *get() const noexcept
 	{
 		return w_;
-	} /* for functions of <stixel_pairs.h> */
+	}
 
-	/* Waits until a daemon has accepted the writer. false: not in time, or a signal handler ran; see why(). */
+	/*
+	 * Waits until a daemon has accepted the writer. false: no daemon accepted it in time (see why()), or
+	 * a signal handler ran.
+	 */
 	bool connect(std::chrono::milliseconds timeout)
 	{
 		std::error_code ec;
@@ -674,7 +714,10 @@ class pair_writer
 		ec = detail::code_of(r == -EINTR ? 0 : r);
 		return r > 0;
 	}
-	/* Waits for memory that the daemon does not use. Nothing: not in time, or a signal handler ran. */
+	/*
+	 * Waits for memory that the daemon does not use. Empty: no memory became free in time, or a signal
+	 * handler ran.
+	 */
 	std::optional<pair> begin(std::chrono::milliseconds timeout)
 	{
 		std::error_code ec;
@@ -694,8 +737,8 @@ class pair_writer
 		return pair{{to.left, width_, height_, to.pitch}, {to.right, width_, height_, to.pitch}, to};
 	}
 	/*
-	 * Gives the pair to the daemon. left_ns, right_ns: capture times; both 0: now. false: no daemon takes it, and
-	 * it is dropped and counted; see why().
+	 * Gives the pair to the daemon. left_ns, right_ns: capture times; both 0: now. false: no daemon takes
+	 * the pair, which is dropped and counted; see why().
 	 */
 	bool commit(const pair &p, std::int64_t left_ns = 0, std::int64_t right_ns = 0)
 	{
@@ -712,7 +755,7 @@ class pair_writer
 		ec = detail::code_of(r == -ENOTCONN || r == -EAGAIN ? 0 : r);
 		return r == 0;
 	}
-	/* Returns why no daemon takes pairs; empty while one does. */
+	/* Returns why no daemon takes pairs; empty while a daemon does. */
 	std::string why() const
 	{
 		return w_ ? stixel_pairs_why(w_) : "the writer was not created";
