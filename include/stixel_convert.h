@@ -64,8 +64,8 @@ struct stixel_scan_options {
 	 */
 	uint32_t drop;
 	/*
-	 * Since 1.7: enum stixel_scan_as of objects with STIXEL_FLAG_FILLED. They are never free: 0 means an
-	 * obstacle, which is what older callers get.
+	 * Since 1.7: enum stixel_scan_as of objects with STIXEL_FLAG_FILLED. Such objects are never free: 0
+	 * means an obstacle. So programs for older versions get an obstacle.
 	 */
 	uint32_t filled;
 };
@@ -212,8 +212,8 @@ struct stixel_boxes_options {
 	float height_min;
 	float height_max; /* m above the road, >= height_min */
 	/*
-	 * Largest difference of the distances of neighbours in a box, m, >= 0. Added is what one pixel of
-	 * disparity makes at their distance.
+	 * Largest difference between the distances of neighbours in a box, m, >= 0. The library adds the
+	 * difference that one pixel of disparity makes at their distance.
 	 */
 	float gap;
 	uint32_t columns; /* least number of columns of a box: narrower ones are left out as noise */
@@ -221,7 +221,7 @@ struct stixel_boxes_options {
 };
 STIXEL_SIZE(stixel_boxes_options, 32);
 
-/* An obstacle as a box in vehicle coordinates, m: its width is y_max - y_min, its height z_max - z_min. */
+/* An obstacle as a box in vehicle coordinates, m. Its width is y_max - y_min, its height z_max - z_min. */
 struct stixel_box {
 	float x_min, x_max; /* distance of its nearest and of its farthest stixel; its far side is not seen */
 	float y_min, y_max; /* right and left edge of its columns */
@@ -235,17 +235,21 @@ STIXEL_AT(stixel_box, column_first, 24);
 STIXEL_AT(stixel_box, stixels, 40);
 STIXEL_SIZE(stixel_box, 48);
 
-/* Sets the usual options: heights of the frame's vehicle (stixel_vehicle_of()), 0.3 m, 2 columns. 0; -EINVAL. */
+/*
+ * Sets the usual options: the heights of the frame's vehicle (stixel_vehicle_of()), a gap of 0.3 m, at least
+ * 2 columns. Returns 0 or -EINVAL.
+ */
 STIXEL_API int stixel_boxes_defaults(const struct stixel_frame *frame, struct stixel_boxes_options *options,
 				     size_t bytes);
 /*
- * Groups the obstacles of a frame into boxes. Obstacles are those of stixel_points() that reach between both
- * heights. Two belong to the same box if they are in the same column or in neighbouring ones, and their
- * distances along the road differ by at most gap and one pixel of disparity. So people side by side may be one
- * box, and a thing behind a pole two: a box is what cannot be told apart by distance, not an object of a class.
+ * Groups the obstacles of a frame into boxes. Obstacles are the stixels that stixel_points() returns as
+ * obstacles and that reach between height_min and height_max. Two obstacles belong to the same box if they
+ * are in the same column or in neighbouring columns, and if their distances along the road differ by at most
+ * gap plus one pixel of disparity. A box groups obstacles by distance alone and is not an object of a class.
+ * So two people side by side may be one box, and a thing behind a pole may be two boxes.
  *
- * Writes at most room boxes, the nearest first, and returns the number that the frame has. options NULL: the
- * usual ones. Returns 0 without a camera model or a road. -EINVAL: bad options; -ENOMEM.
+ * Writes at most room boxes, the nearest first. Returns the number of boxes that the frame has; 0 if it has
+ * no camera model or no road; -EINVAL for bad options; -ENOMEM. options NULL: the usual options.
  */
 STIXEL_API int64_t stixel_boxes(const struct stixel_frame *frame, const struct stixel_boxes_options *options,
 				size_t bytes, struct stixel_box *boxes, uint64_t room);

@@ -102,9 +102,9 @@ STIXEL_API int stixel_recording_next(struct stixel_recording *recording, struct 
 typedef int stixel_recording_jpeg_fn(void *user, const void *jpeg, uint64_t bytes, uint8_t *pixels,
 				     uint32_t width, uint32_t height, uint32_t pitch);
 /*
- * (since 1.7) Sets the decoder of JPEG images; NULL: the library's own one. The library of a wheel has none:
- * then frames come without images, with STIXEL_FRAME_PLANE_LEFT_OUT. Returns 1 if the library has a decoder of
- * its own, else 0. -EINVAL.
+ * (since 1.7) Sets the decoder of JPEG images; NULL: the decoder inside the library. The library of a Python
+ * wheel contains no decoder. Without a decoder, frames come without images, with STIXEL_FRAME_PLANE_LEFT_OUT.
+ * Returns 1 if the library contains a decoder, else 0, or -EINVAL.
  */
 STIXEL_API int stixel_recording_on_jpeg(struct stixel_recording *recording, stixel_recording_jpeg_fn *decode,
 					void *user);
