@@ -42,7 +42,7 @@ enum sx_material {
 	SX_MATERIAL_CLOTH,
 	SX_MATERIAL_RAIL,
 	SX_MATERIAL_HILLS,
-	/* in rooms (scene_indoor.c) */
+	/* materials of rooms (scene_indoor.c) */
 	SX_MATERIAL_PLANKS,
 	SX_MATERIAL_CARPET,
 	SX_MATERIAL_LINO,
@@ -59,7 +59,7 @@ enum sx_material {
 	SX_MATERIAL_LAMP /* lamps, and panes of windows */
 };
 
-/* What a facet is in a room. The tests ask it. */
+/* Part of a room that a facet shows. Tests score their figures by it. */
 enum sx_part {
 	SX_PART_OTHER,
 	SX_PART_FLOOR,
@@ -94,8 +94,8 @@ struct sx_facet {
 float sx_material_tone(const struct sx_facet *f, const struct sx_texture *texture, double s, double t,
 		       float fs, float ft);
 /*
- * Returns the tone of a point of a surface in a room. s, t: place in the texture, m; else as
- * sx_material_tone().
+ * Returns the tone of a point of a surface in a room. s, t: place in the texture, m. The other parameters are
+ * those of sx_material_tone().
  */
 float sx_indoor_tone(const struct sx_facet *f, const struct sx_texture *texture, double s, double t, float fs,
 		     float ft);

@@ -54,7 +54,10 @@ static float field(uint64_t seed, double place, double period, int64_t other, fl
 	return sx_blend(a, b, sx_clamp01(share)) * sx_clamp01(1.5f - (float)half);
 }
 
-/* Tone of boards. detail: 1 if they lie along s, their width, their length, m; contrast. */
+/*
+ * Tone of boards. detail[0]: 1 if they lie along s; detail[1], detail[2]: width and length of a board, m;
+ * detail[3]: contrast.
+ */
 static float planks(const struct spot *p)
 {
 	const struct sx_facet *f = p->f;
@@ -79,7 +82,7 @@ static float carpet(const struct spot *p)
 {
 	const struct sx_facet *f = p->f;
 
-	/* without coarse grains, whose repetition would show */
+	/* coarse grains are left out, because their repetition would be visible */
 	float pile = noise(p, 1600, f->seed);
 
 	if (p->foot < PILE)
@@ -121,7 +124,10 @@ static float corner(double distance)
 	return distance < 0.5 ? 0.09f * square(1 - 2 * (float)distance) : 0;
 }
 
-/* Returns the light on a wall, which falls off. detail[2], detail[3]: change of the light along s and t, per m. */
+/*
+ * Returns the light on a wall, which differs from place to place. detail[2], detail[3]: change of the light
+ * along s and t, per m.
+ */
 static float light_of(const struct spot *p)
 {
 	const struct sx_facet *f = p->f;
@@ -259,8 +265,8 @@ float sx_indoor_tone(const struct sx_facet *f, const struct sx_texture *texture,
 {
 	const float large = fs > ft ? fs : ft, small = fs > ft ? ft : fs;
 	/*
-	 * On a floor, both cameras see the same distance on a row. So the filter may be sharper along the view
-	 * than a single image would allow.
+	 * A row of the image shows a floor at the same distance in both cameras. So the filter may be sharper
+	 * along the view than a single image would allow.
 	 */
 	const bool floor = f->kind == STIXEL_GROUND;
 	const struct spot p = {

@@ -13,16 +13,16 @@
 #include "capture/scene/scene_thing.h"
 #include "capture/scene/scene_world.h"
 
-#define APPROACH 1.2  /* way that the robot drives in a room, m */
+#define APPROACH 1.2  /* distance that the robot drives in a room, m */
 #define BEHIND 1.0    /* depth of the room behind the first place of the robot, m */
-#define UNDER 0.3     /* walls begin below the floor, m */
+#define UNDER 0.3     /* depth below the floor at which walls begin, m */
 #define SEEN_FROM 0.5 /* least distance of a thing from the last place of the robot, m */
 #define TAKEN_MAX 24
 #define TRIES 30
 
 enum dice { D_CAMERA = 800, D_ROOM, D_FLOOR, D_WALL, D_THING };
 
-/* What a surface is made of. */
+/* Material of a surface and its look. */
 struct surface {
 	enum sx_material material;
 	float grey;
@@ -35,7 +35,7 @@ struct plan {
 	uint64_t seed;
 	double left, right, far, top;
 	struct surface floor, other, wall, accent;
-	/* the floor changes at edge by rise; ramp: length of the slope; m */
+	/* edge: z where the height of the floor changes; rise: the change; ramp: length of the slope; m */
 	double edge, rise, ramp;
 	bool corridor;
 	struct circle {
@@ -287,12 +287,12 @@ static double height_at(const struct plan *r, double z)
 	return z < r->edge + r->ramp ? r->rise * (z - r->edge) / r->ramp : r->rise;
 }
 
-/* A wall: where it begins, and which way it goes. */
+/* A wall: its start, its direction u, its normal n and its length. */
 struct wall {
 	double x, z, u[2], n[2], length;
 };
 
-/* Adds an upright facet on a wall, at a distance before it. */
+/* Adds an upright facet parallel to a wall, at the distance `before` in front of it. */
 static struct sx_facet *add_on_wall(struct sx_scene *s, const struct wall *w, const struct surface *of,
 				    double at, double y, double width, double height, double before)
 {
@@ -406,7 +406,7 @@ static void add_ceiling(struct sx_scene *s, const struct plan *r)
 	s->next_object++;
 }
 
-/* Returns true if a thing has room there. */
+/* Returns true if a thing with this radius has room at (x, z). */
 static bool is_free(const struct plan *r, double x, double z, double radius)
 {
 	const double edges[2] = {r->edge - z, r->edge + r->ramp - z};
@@ -424,7 +424,7 @@ static bool is_free(const struct plan *r, double x, double z, double radius)
 	return x - radius > -r->left && x + radius < r->right && z + radius < r->far;
 }
 
-/* Takes the place, if there is room in the plan. */
+/* Reserves a circle for a thing. Returns false if there is no room for it. */
 static bool take(struct plan *r, double x, double z, double radius)
 {
 	if (r->taken_count == TAKEN_MAX || !is_free(r, x, z, radius))

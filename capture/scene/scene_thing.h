@@ -11,9 +11,9 @@
 
 struct sx_scene;
 
-/* Kinds of things that stand in a room. */
+/* Kinds of things in a room. */
 enum sx_thing {
-	SX_THING_BOX_5, /* of 5 cm */
+	SX_THING_BOX_5, /* a box of 5 cm */
 	SX_THING_BOX_10,
 	SX_THING_BOX,
 	SX_THING_CHAIR,

@@ -67,11 +67,11 @@ struct sx_street {
 };
 
 /*
- * What air and cameras make of a tone, and the tone of the sky. haze: distance at which half of the tone is
- * the sky's, m. noise: deviation, about. gain, offset: of each camera.
+ * Effect of the air and of the cameras on a tone, and the tone of the sky. haze: distance at which half of
+ * the tone comes from the sky, m. noise: approximate standard deviation. gain, offset: one for each camera.
  */
 struct sx_exposure {
-	uint64_t seed; /* of the noise */
+	uint64_t seed; /* seed of the noise */
 	float sky, haze;
 	float noise, gain[2], offset[2];
 };
