@@ -70,7 +70,7 @@ int sx_load_preset(struct sx_load *l)
 		return 0;
 	}
 	r = sx_load_preset_file(l, path);
-	/* as with a file that --print-config wrote: it has every key */
+	/* for example, a file that --print-config wrote sets every key */
 	if (r == 0 && !l->draft && l->preset.keys && l->preset.unused == l->preset.keys)
 		sx_log(CONFIG, NOTICE,
 		       "%s: preset %s has no effect: files or -s set its keys otherwise, and count more: remove "

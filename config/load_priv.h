@@ -14,7 +14,10 @@
 #define SX_CONFIG_FILE_BYTES (256 * 1024)
 #define SX_CONFIG_FILES 256 /* largest number of drop-ins of one instance */
 
-/* Numbers of "files" that count less than all files: a data set, the preset. */
+/*
+ * Numbers that stand for a data set and for the preset. The values of files have a higher priority than
+ * theirs.
+ */
 #define SX_LOAD_DATASET (-1)
 #define SX_LOAD_PRESET (-2)
 

@@ -38,12 +38,13 @@ void sx_preset_folder(char *path, size_t bytes);
 void sx_preset_names(struct sx_preset_names *ret);
 /*
  * Writes the path of a preset's file. name: the name of a preset, or a path, which contains a '/'. Returns 0,
- * or -ENOENT with what is allowed in why: "car, fast of /usr/share/stixeld/presets, or a path such as ./FILE".
+ * or -ENOENT with the allowed values in why: "car, fast of /usr/share/stixeld/presets, or a path such as
+ * ./FILE".
  */
 int sx_preset_find(const char *name, char path[PATH_MAX], struct sx_why *why);
 /*
- * Serves --preset NAME: writes the override "preset.name=NAME" that it stands for. False: there is no such
- * preset; why says what is needed, in the form of sx_usage_option.take.
+ * Writes the override for the option --preset NAME: "preset.name=NAME". Returns false if there is no such
+ * preset. Then why says which values the option takes, in the form of sx_usage_option.take.
  */
 bool sx_preset_take(const char *name, char override[SX_PRESET_OVERRIDE_BYTES], struct sx_why *why);
 /*
