@@ -55,8 +55,9 @@ bool sx_frame_cost_is_too_much(const struct sx_frame_cost *cost, const struct sx
 size_t sx_frame_cost_memory(size_t held, int count, const struct sx_context_config *now,
 			    const struct sx_context_config *next);
 /*
- * Tells whether count contexts of engine cpu need more than the free memory, room bytes of what
- * (sx_memory_room()), before they are created. Returns true with a sentence in why.
+ * Returns true, with a sentence in why, if count contexts of engine cpu would need more than the free memory.
+ * Call it before they are created. room: free bytes; what: the memory that they are part of
+ * (sx_memory_room()).
  */
 bool sx_frame_cost_is_too_large(const struct sx_context_config *c, int count, int64_t room, const char *what,
 				struct sx_why *why);
