@@ -46,8 +46,9 @@ void sx_frame_restamp(void *frame, uint64_t epoch, uint64_t number);
  */
 int64_t sx_frame_shrink(void *out, size_t room, const void *frame);
 /*
- * Copies a checked frame with those of its images that are in kinds (bits 1u << enum stixel_plane), and
- * without images as sx_frame_shrink() does if it has none of them. Returns bytes, -ENOBUFS or -EINVAL.
+ * Copies a checked frame with only the images that kinds selects (bits 1u << enum stixel_plane). If the frame
+ * has none of these images, copies it without images, as sx_frame_shrink() does. Returns bytes, -ENOBUFS or
+ * -EINVAL.
  */
 int64_t sx_frame_keep_images(void *out, size_t room, const struct stixel_frame *frame, unsigned kinds);
 

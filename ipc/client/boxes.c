@@ -15,11 +15,11 @@
 #define BOXES_GAP_M 0.3f
 #define BOXES_COLUMNS 2u
 
-/* An obstacle: foot and top of a stixel, in vehicle coordinates. */
+/* An obstacle: a stixel, with its foot and top in vehicle coordinates. */
 struct piece {
 	const struct stixel *stixel;
 	const struct stixel_point *foot, *top;
-	uint32_t parent; /* a piece of the same box; itself: the box's first piece */
+	uint32_t parent; /* index of an earlier piece of the same box; its own index: the box's first piece */
 };
 
 struct boxes {
@@ -30,7 +30,7 @@ struct boxes {
 	uint32_t count;
 };
 
-/* Returns the first piece of a piece's box, and shortens the way to it. */
+/* Returns the first piece of the box of piece i, and shortens the chain of parents that leads to it. */
 static uint32_t boxes_first(struct piece *pieces, uint32_t i)
 {
 	while (pieces[i].parent != i) {
@@ -47,7 +47,7 @@ static bool boxes_touch(const struct boxes *b, const struct piece *one, const st
 	const double x = (double)one->foot->x, other_x = (double)other->foot->x;
 	const double far = x > other_x ? x : other_x;
 	const double step = x > other_x ? x - other_x : other_x - x;
-	/* the difference of distances that one pixel of disparity makes there */
+	/* difference of distances that one pixel of disparity makes at the farther piece, m */
 	const double pixel = far * far / (h->fx * h->baseline_m);
 
 	return step <= (double)b->o.gap + pixel;
@@ -55,7 +55,7 @@ static bool boxes_touch(const struct boxes *b, const struct piece *one, const st
 
 static void boxes_join(struct boxes *b)
 {
-	uint32_t from = 0; /* first piece of the column before */
+	uint32_t from = 0; /* first piece that is at most one column before */
 
 	for (uint32_t i = 0; i < b->count; i++) {
 		while (b->pieces[from].stixel->column + 1u < b->pieces[i].stixel->column)
@@ -67,7 +67,8 @@ static void boxes_join(struct boxes *b)
 				continue;
 			a = boxes_first(b->pieces, k);
 			c = boxes_first(b->pieces, i);
-			b->pieces[a < c ? c : a].parent = a < c ? a : c; /* the first piece stays the first */
+			/* the earlier piece becomes the first piece of the joined box */
+			b->pieces[a < c ? c : a].parent = a < c ? a : c;
 		}
 	}
 }
@@ -126,7 +127,7 @@ static int boxes_order(const void *one, const void *other)
 	return a->column_first < b->column_first ? -1 : a->column_first > b->column_first;
 }
 
-/* Makes the boxes, in the order of their distance. Returns their number, -ENOMEM. */
+/* Makes the boxes, the nearest first. Returns their number or -ENOMEM. */
 static int64_t boxes_make(struct boxes *b, struct stixel_box *to, uint64_t room)
 {
 	struct stixel_box *all = calloc(b->count + (size_t)1, sizeof(*all));

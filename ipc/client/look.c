@@ -49,7 +49,9 @@ enum sx_look_foot sx_look_foot_of(const struct sx_geometry *g, double x, double 
 	return d >= LOOK_DROP_DISPARITY && under <= LOOK_DROP_HEIGHTS * d ? SX_LOOK_BELOW : SX_LOOK_NOWHERE;
 }
 
-/* Rows of an object at disparity d > 0 px in the middle of a column between which it is an obstacle. */
+/*
+ * Rows of both height limits of an obstacle, for an object at disparity d > 0 px in the middle of a column.
+ */
 struct look_band {
 	double lowest, highest;
 };
@@ -147,7 +149,7 @@ static bool look_end(struct sx_look *l, struct sx_look_thing *thing, enum sx_loo
 		thing->disparity = ground;
 	}
 	if (thing->disparity < l->filled)
-		thing->what = SX_LOOK_UNSEEN; /* a drop behind a filled object */
+		thing->what = SX_LOOK_UNSEEN; /* the drop is behind a filled object */
 	return true;
 }
 
@@ -229,7 +231,7 @@ static bool look_object(struct sx_look *l, struct sx_look_thing *thing, const st
 	if (d < l->filled)
 		return false;
 	if (l->filled > 0.0 && stixel_is_filled(object))
-		l->ended = false; /* it is nearer than the end of the ground that was returned */
+		l->ended = false; /* the object is nearer than the end of the ground returned before */
 	else
 		as = STIXEL_SCAN_AS_OBSTACLE;
 	return look_take(l, thing, as, bottom > band.lowest ? band.lowest : bottom, d, stixel);

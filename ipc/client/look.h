@@ -73,7 +73,10 @@ struct sx_look {
 	uint32_t waiting;
 	/* held is valid: an obstacle that sx_look_next() returns after the unmeasured foot */
 	bool holds;
-	/* largest disparity, px, of a filled object that is unseen; nothing behind it is reported; 0: none */
+	/*
+	 * disparity of the nearest filled object that counts as unseen, px; nothing behind is reported; 0:
+	 * none
+	 */
 	double filled;
 	struct sx_look_thing held;
 	double from_row, from_disparity;   /* row and disparity, px, where the ground was first seen */
