@@ -13,7 +13,7 @@
 #include "ipc/frame.h"
 #include "recording/recording_priv.h"
 
-/* Where an image belongs in the frame that is being put together, and its shape. */
+/* Memory of an image in the frame that is being assembled, and its shape. */
 struct image_place {
 	uint32_t width, height, pitch; /* px, px, bytes */
 	size_t bytes;
@@ -208,8 +208,8 @@ static int take_frame(struct sx_recording *r, struct sx_span content, struct sx_
 }
 
 /*
- * Returns the place of an image in the frame that is being put together, all zero if the image does not belong
- * to that frame: a frame and its images have the same time.
+ * Returns the memory of an image in the frame that is being assembled. All zero: the image does not belong to
+ * that frame, because a frame and its images have the same time.
  */
 static struct image_place place_of(struct sx_recording *r, unsigned kind, int64_t time_ns)
 {

@@ -154,7 +154,7 @@ static int images_apart(const struct stixel_frame *frame, struct stixel_image im
 	return at == h->frame_bytes ? n : 0;
 }
 
-/* Puts a JPEG to the topic of its image with "/compressed". */
+/* Writes a JPEG to the topic of its image with "/compressed" appended. */
 static int put_jpeg(struct sx_recording_writer *w, const struct stixel_frame_header *h, unsigned kind,
 		    const unsigned char *data, size_t bytes)
 {

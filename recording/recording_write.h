@@ -15,8 +15,8 @@
 #define SX_RECORDING_KINDS 4 /* number of known kinds of enum stixel_plane */
 
 /*
- * Gives the JPEG of an image of a frame: *data of *bytes, memory for free(). image: its pixels, U8. kind: enum
- * stixel_plane. Returns 1; 0: write the pixels instead; -ENOMEM.
+ * Makes the JPEG of an image of a frame: *data of *bytes, which the caller frees with free(). image: its
+ * pixels, U8. kind: enum stixel_plane. Returns 1; 0: the caller writes the pixels instead; -ENOMEM.
  */
 typedef int sx_recording_jpeg_fn(void *user, unsigned kind, const struct sx_image *image,
 				 unsigned char **data, size_t *bytes);
@@ -27,7 +27,7 @@ struct sx_recording_params {
 	size_t chunk_bytes; /* messages wait until they have this size, bytes, */
 	int64_t period_ns;  /* or until the first of them has waited for this time, ns */
 	sx_recording_jpeg_fn
-		*jpeg; /* gives left and right image as JPEG; NULL: they are written as they are */
+		*jpeg; /* makes the JPEG of left and right images; NULL: their pixels are written */
 };
 
 struct sx_recording_writer {
@@ -39,7 +39,7 @@ struct sx_recording_writer {
 	int schema[SX_SCHEMAS];
 	struct stixel_frame_header calibration; /* calibration written last; fx 0: none */
 	sx_recording_jpeg_fn *jpeg;
-	void *user; /* of sink and jpeg */
+	void *user; /* user pointer of sink and jpeg */
 	/* began_ns: time when the first waiting message was put; 0: nothing waits */
 	int64_t period_ns, began_ns;
 	/* CLOCK_REALTIME of the latest frame, as written to the file */

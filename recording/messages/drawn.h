@@ -9,7 +9,10 @@
 #include "recording/messages/messages.h"
 #include "recording/recording_write.h"
 
-/* All zero: draws nothing, and can be finished. */
+/*
+ * Channels of the messages that viewers draw. All zero: no message is written, and sx_drawn_finish() may be
+ * called.
+ */
 struct sx_drawn {
 	struct sx_messages *messages;
 	int channel[SX_MESSAGE_KINDS]; /* id of a channel; 0: none */

@@ -373,8 +373,8 @@ static int need_scene(struct sx_messages *m)
 }
 
 /*
- * Rounds a length to 1/1024 m, about 1 mm. Stixels are not known so well by far, and a double with few digits takes
- * half the bytes in a compressed chunk.
+ * Rounds a length to 1/1024 m, about 1 mm. Stixels are far less accurate than this, and a double with few
+ * digits takes half the bytes in a compressed chunk.
  */
 static double rounded(double m)
 {
@@ -518,7 +518,10 @@ static int pack_transform(struct sx_messages *m, struct stixel_message *to)
 	return pack(m, &t.base, to);
 }
 
-/* Packs a scan with the usual options, which lies on the road. Nothing if the frame has no camera or no road. */
+/*
+ * Packs the scan with the usual options. The scan lies on the road. Packs nothing if the frame has no camera
+ * model or no road.
+ */
 static int pack_scan(struct sx_messages *m, struct stixel_message *to)
 {
 	Google__Protobuf__Timestamp time = stamp(m->frame.header);
