@@ -52,9 +52,9 @@ SX_SEGMENT_INLINE struct sx_segment sx_segment_unseen(int rows)
 }
 
 /*
- * Less than this share of the cells of a filled segment were measured: two of five. Unmeasured cells continue
- * the surface beside them (evidence.h), often rightly so: a white door continues its car. A plain wall
- * continues what stands before it. tests/lab/lab-accuracy.md, filled stixels.
+ * A segment is filled if less than two of five of its cells were measured. Unmeasured cells continue the
+ * surface beside them (evidence.h). That is often right: a white door continues its car. But a plain wall
+ * wrongly continues the object in front of it. See tests/lab/lab-accuracy.md, filled stixels.
  */
 #define SX_FILLED_CELLS 5
 #define SX_FILLED_MEASURED 2
