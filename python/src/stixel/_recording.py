@@ -34,7 +34,7 @@ def _pillow_decode(image: Any, jpeg: int, jpeg_bytes: int, pixels: int, width: i
         if decoded.size != (width, height):
             return -errno.EBADMSG
         rows = decoded.convert("L").tobytes()
-    except (OSError, ValueError, SyntaxError, MemoryError):  # of Pillow, for a damaged image
+    except (OSError, ValueError, SyntaxError, MemoryError):  # Pillow raises these if the image is damaged
         return -errno.EBADMSG
     for y in range(height):
         ctypes.memmove(pixels + y * pitch, rows[y * width:(y + 1) * width], width)
@@ -67,7 +67,8 @@ class _Walk:
         return bool(self._lib.on_jpeg(self._handle, JPEG_FUNCTION(0), None))
 
     def _use_pillow(self) -> None:
-        """Lets Pillow decode JPEG images, if it is installed: a wheel's library cannot."""
+        """Makes the library decode JPEG images with Pillow, if Pillow is installed. The library of a wheel has no
+        decoder."""
         try:
             pillow = importlib.import_module("PIL.Image")
         except ImportError:
