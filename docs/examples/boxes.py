@@ -19,7 +19,7 @@ def frames_of(name: str) -> Iterator[stixel.Frame]:
 
 try:
     for frame in frames_of(sys.argv[1] if len(sys.argv) > 1 else "default"):
-        boxes = frame.boxes()  # the nearest first; boxes(gap=0.5) joins what lies farther apart
+        boxes = frame.boxes()  # the nearest box first; boxes(gap=0.5) also joins obstacles that are farther apart
         print("frame %d: %d boxes" % (frame.number, len(boxes)))
         for b in boxes[:NEAREST]:
             print("  %6.2f m ahead, %6.2f m to the left: %.2f m wide, %.2f m high" % (

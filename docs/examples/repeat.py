@@ -27,7 +27,7 @@ try:
             now = time.monotonic_ns()
             writer.write(left, right, now, now, timeout=1.0)
             while writer.connect(timeout=0) and writer.counts.taken < writer.counts.queued:
-                time.sleep(0.001)  # the daemon drops no pair, because the next one comes when it has read this one
+                time.sleep(0.001)  # the daemon drops no pair: the next pair comes after it has read this one
     if writer:
         print("%d pairs of %s given to %s" % (writer.counts.taken, sys.argv[1], sys.argv[2]))
         writer.close()

@@ -11,7 +11,7 @@
 
 constexpr double STOP_M = 1.0;		       // distance from the camera at which to stop
 constexpr double HALF_WIDTH_M = 0.3;	       // half of the vehicle's width: other columns do not matter
-constexpr std::chrono::milliseconds LATE{500}; // a frame that comes later is no frame
+constexpr std::chrono::milliseconds LATE{500}; // timeout: a later frame counts as missing
 
 /* Returns how far the way ahead is free, m; 0 if that is not known. */
 static double free_ahead(const stixels::frame &frame)
@@ -23,7 +23,7 @@ static double free_ahead(const stixels::frame &frame)
 	for (const stixel_free_column &c : frame.free_space()) {
 		const double middle = (u++ + 0.5) * h.column_width - 0.5;
 		const double left_m =
-			(h.cx - middle) / h.fx * STOP_M; // of the column, at the distance to stop
+			(h.cx - middle) / h.fx * STOP_M; // offset of the column at STOP_M
 
 		if (std::abs(left_m) < HALF_WIDTH_M) // a column that was not seen is free up to 0 m
 			nearest_m = std::min(nearest_m, double(c.to_m));

@@ -11,7 +11,7 @@ import stixel
 
 STOP_M = 1.0  # distance from the camera at which to stop
 HALF_WIDTH_M = 0.3  # half of the vehicle's width: columns beside it do not matter
-LATE_S = 0.5  # a frame that comes later is no frame
+LATE_S = 0.5  # timeout: a frame that takes longer counts as missing
 
 
 def free_ahead(frame: stixel.Frame) -> float:
@@ -19,7 +19,7 @@ def free_ahead(frame: stixel.Frame) -> float:
     if not frame.camera.fx:
         return 0.0
     middle = (np.arange(frame.columns) + 0.5) * frame.column_width - 0.5
-    left_m = (frame.camera.cx - middle) / frame.camera.fx * STOP_M  # of each column, at the distance to stop
+    left_m = (frame.camera.cx - middle) / frame.camera.fx * STOP_M  # offset of each column at STOP_M
     ahead = frame.free_columns()["to_m"][abs(left_m) < HALF_WIDTH_M]  # 0 where nothing was seen
     return float(ahead.min(initial=np.inf)) if len(ahead) else 0.0
 
