@@ -125,7 +125,7 @@ static bool is_visible(const struct sx_scene *s, int x, int y, double d)
 	return true;
 }
 
-/* Returns true if a fence or a pane of glass stands in front of (x, y), whose disparity is d. */
+/* Returns true if a fence or a pane of glass is nearer to the camera than (x, y), whose disparity is d. */
 static bool is_through(const struct sx_scene *s, int x, int y, double d)
 {
 	for (int i = 0; i < s->count; i++) {

@@ -365,7 +365,7 @@ class Planners(Case):
         self.assertGreater(np.ptp(want, 1).min(), 0.3)  # colours, because only a library without protobuf gives grey
 
     def test_fixed_colours_of_markers(self):
-        """All obstacles are nearer than the near end."""
+        """Every obstacle is nearer than the near end of the colours."""
         frame = street()
         with unittest.mock.patch.dict(markers._scales, clear=True):
             front = Instance("front", {"colour_near_m": 900.0, "colour_far_m": 1000.0})

@@ -30,8 +30,8 @@ NODE = os.path.join(ROS, "stixel_ros")
 OPTIONS = {option.name: option.default for option in topics.OPTIONS}
 Profile = collections.namedtuple("Profile", "history depth reliability durability")
 # Parameters that nav2's sources declare (github.com/ros-navigation/navigation2 of August 2026): costmap_2d_ros.cpp,
-# obstacle_layer.cpp, inflation_layer.cpp; collision_monitor_node.cpp, polygon.cpp, source.cpp. nav2 ignores others
-# without a word.
+# obstacle_layer.cpp, inflation_layer.cpp; collision_monitor_node.cpp, polygon.cpp, source.cpp. nav2 silently ignores
+# other parameters.
 COSTMAP = "global_frame plugins robot_base_frame rolling_window track_unknown_space"
 OBSTACLE_LAYER = "enabled max_obstacle_height min_obstacle_height observation_sources plugin"
 OBSTACLE_SOURCE = ("clearing data_type expected_update_rate inf_is_valid marking max_obstacle_height "

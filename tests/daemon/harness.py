@@ -33,7 +33,7 @@ WIDTH, HEIGHT = (96, 64) if SANITIZED else (160, 96)
 SMALL = ["-s", "source.kind=synthetic", "-s", "source.size=%dx%d" % (WIDTH, HEIGHT), "-s", "stereo.disparities=32",
          "-s", "engine.threads=1", *(["-s", "source.fps=5"] if SANITIZED else [])]
 FREE = ["-s", "source.fps=0"]
-# An answer of a sanitized daemon takes milliseconds of a processor that other tests wait for.
+# A sanitized daemon needs milliseconds for an answer, and other tests wait for the processor.
 POLL_S = 0.05 if SANITIZED else 0.01
 STATES = ["starting", "running", "no_camera", "degraded", "stopping", "closed", "replaced"]
 

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 # Measures all sources of pairs: files, data set, JPEG, a writer in C and one in Python, GStreamer, a recording and
-# topics of ROS 2, and cameras if there are any. Prints the table of docs/use/latency.md. It is no test: slow results do
-# not fail.
+# topics of ROS 2, and cameras if there are any. Prints the table of docs/use/latency.md. A slow result is not an error.
 #
 # usage: bench_sources.py --build FOLDER [--python PYTHON] [--sizes 640x480,1242x375] [--rate R] [--seconds S]
 #                         [--runs N] [--only WORD] [--v4l2 LEFT,RIGHT] [-s KEY=VALUE]...
@@ -38,7 +37,7 @@ START_S = 15  # timeout of a daemon and of its first frame
 WARM_UP_S = 1
 MOST_S = 2
 MOST_RATE = 250
-# A search that takes next to no time, so that the source is the limit.
+# A search that takes almost no time, so that the source limits the rate.
 QUICK = ["stereo.disparities=32", "stereo.paths=2", "stixels.width=16"]
 CALIBRATION = "P0: 700 0 %g 0 0 700 %g 0 0 0 1 0\nP1: 700 0 %g -84 0 700 %g 0 0 0 1 0\n"
 SHARED = ["source.kind=shared"]
@@ -87,9 +86,10 @@ class Daemon(bench_cameras.Daemon):
 
 
 class Case:
-    """A source. settings: of the daemon, by the rate. feeders: commands of the programs that feed it, by the rate; the
-    last one is that whose processor time counts. why: it cannot be measured here. most: rate at which the most pairs a
-    second are counted."""
+    """A source. settings: function of the rate that returns the daemon's settings. feeders: function of the rate that
+    returns the commands of the programs that feed the daemon; only the processor time of the last program is measured.
+    why: reason why the source cannot be measured here, or empty. most: rate at which the largest number of pairs a
+    second is measured."""
 
     def __init__(self, name, copies, settings, feeders=lambda rate: [], why="", most=MOST_RATE):
         self.name, self.copies, self.settings, self.feeders = name, copies, settings, feeders
@@ -139,7 +139,7 @@ def ros_cases(a, images, shape):
     bag = os.path.join(images, "bag")
 
     def play(rate):
-        # the recording has the rate that is wanted; 0 is as fast as the daemon takes pairs
+        # 1: the rate of the recording, which is the wanted one; 0: as fast as the daemon takes pairs
         return [[*bridge, "play", bag, "-i", "front", "--loop", "--simulated", "yes", "--rate",
                  "0" if rate == MOST_RATE else "1"]]
 

@@ -77,7 +77,7 @@ def free_port():
 
 
 def ticks(rate):
-    """Yields numbers at a rate. Leaves out those that are late."""
+    """Yields increasing numbers, each at its time for this rate. Skips numbers whose time has passed."""
     began = time.monotonic()
     while True:
         number = int((time.monotonic() - began) * rate) + 1
@@ -104,7 +104,7 @@ def feed_writer(folder, width, height, rate):
 
 
 def messages(folder, width, height):
-    """Returns a function that makes the calibrations and images of pair `number` at a time: (topic, ns, message)."""
+    """Returns a function (number, ns) that yields the calibrations and images of a pair as (topic, ns, message)."""
     sys.path.insert(0, os.path.join(TOP, "tests", "bridge"))
     import numpy as np
     import stereo

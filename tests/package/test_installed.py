@@ -12,7 +12,7 @@ import unittest
 
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 BUILD = sys.argv.pop() if len(sys.argv) > 1 else os.environ["STIXEL_BUILD"]
-# how places of this build, of any prefix, are called in a package
+# turn a path of this build, with any prefix, into the path in a package
 PLACES = [(r"^/usr/(local/)?", "usr/"), (r"^/lib/", "usr/lib/"), (r"^/", ""), (r"/python3\.\d+/", "/python3/"),
           (r"/(site|dist)-packages/", "/dist-packages/")]
 

@@ -71,7 +71,8 @@ class Examples(support.TestCase):
             child.terminate()
 
     def test_stop_before_a_wall(self):
-        """A wall at 0.6 m, as in test_cpp.py. Where there is nothing to match, nothing is known: stop."""
+        """The program says stop before a wall at 0.6 m, as in test_cpp.py, and for black images, where nothing can be
+        matched."""
         d = self.daemon("wall", "-s", "source.kind=shared", "-s", "stereo.disparities=64", "-s", "engine.threads=1")
         import numpy as np
         self.use_runtime_dir(d.user)
@@ -149,7 +150,7 @@ class Examples(support.TestCase):
         self.assertEqual(len(r.stdout.splitlines()), 8)
 
     def test_the_launch_file(self):
-        """It starts what it should with the parameters of stixel_ros. The modules of ROS are made here."""
+        """The launch file uses the parameters of stixel_ros. Modules made here replace the modules of ROS."""
         try:
             import yaml  # noqa: F401
         except ImportError:

@@ -180,7 +180,8 @@ class Recordings(Case):
             import PIL  # noqa: F401
         except ImportError:
             return
-        with unittest.mock.patch.object(stixel._recording._Walk, "_has_decoder", lambda self: False):  # as in a wheel
+        # the library of a wheel has no decoder
+        with unittest.mock.patch.object(stixel._recording._Walk, "_has_decoder", lambda self: False):
             with stixel.Recording(self.path("jpeg")) as recording:
                 for frame in recording:
                     known = found["jpeg"][frame.number]

@@ -11,11 +11,11 @@
 
 #include "capture/scene/scene_world.h"
 
-#define SEEN_TO 5.0 /* m */
-#define STEP_TO 2.0 /* m */
-#define LOW_TO 0.08 /* m; lower things are low */
-#define OFF 0.3
-#define LEVEL 0.03 /* m; what is lower lies below the floor */
+#define SEEN_TO 5.0 /* largest distance that is scored, m */
+#define STEP_TO 2.0 /* largest distance at which kerbs and steps down are scored, m */
+#define LOW_TO 0.08 /* height of a thing below which it is low, m */
+#define OFF 0.3	    /* largest error of a found distance, as a share of it */
+#define LEVEL 0.03  /* points deeper than this below the floor are behind a step down, m */
 #define GAP_ROWS 40
 
 static const char *const names[ROOM_FIGURES] = {"near", "sure", "paper",  "plain",  "floor", "lost", "dark",
@@ -24,7 +24,7 @@ static const char *const firsts[FIRSTS] = {"nothing",	"plain wall",	"wall", "doo
 					   "thing",	"low",		"kerb", "kerb from 2 m",
 					   "step down", "step from 2 m"};
 
-/* What is compared: the truth, the engine's result, and the frame that a reader would get. */
+/* Input of the comparison: the truth, the engine's result, and the frame that a reader would get. */
 struct pair {
 	const struct sx_scene *scene;
 	const struct sx_scene_truth *t;
@@ -32,13 +32,13 @@ struct pair {
 	struct stixel_vehicle vehicle;
 	struct stixel_frame_header header;
 	struct stixel_frame frame;
-	int width; /* of a column of stixels, px */
+	int width; /* width of a column of stixels, px */
 };
 
 /* The first obstacle of a column of pixels or stixels. */
 struct first {
 	enum room_first what;
-	double distance; /* m; SEEN_TO: nothing up to there */
+	double distance; /* m; SEEN_TO: no obstacle up to this distance */
 };
 
 static void take(struct room_figures *s, int figure, bool bad)
@@ -97,7 +97,7 @@ static const struct sx_facet *facet_at(const struct pair *p, int x, int y)
 	return &p->scene->facets[p->scene->view[0].id[index_of(p, x, y)] - 1];
 }
 
-/* Returns whether the pixel shows an obstacle, and where. */
+/* Returns true if the pixel shows an obstacle. at: its place. */
 static bool is_obstacle(const struct pair *p, int x, int y, struct sx_scene_point *at)
 {
 	const size_t i = index_of(p, x, y);
@@ -130,7 +130,7 @@ static enum room_first kind_of(const struct pair *p, int x, int y, double distan
 	}
 }
 
-/* Returns true if the floor ends above the pixel, and what is seen behind lies below it. */
+/* Returns true if the floor ends above the pixel, and the surface seen behind the edge lies lower. */
 static bool is_edge(const struct pair *p, int x, int y)
 {
 	return y > 0 && facet_at(p, x, y)->part == SX_PART_FLOOR &&
@@ -165,7 +165,10 @@ static struct first first_of_pixels(const struct pair *p, int x)
 	return first;
 }
 
-/* Returns the first obstacle of a column of stixels: the second nearest of its pixels. */
+/*
+ * Returns the first obstacle of a column of stixels: the second nearest of the first obstacles of its columns
+ * of pixels.
+ */
 static struct first first_of_column(const struct pair *p, int u)
 {
 	struct first two[2] = {{FIRST_NOTHING, SEEN_TO}, {FIRST_NOTHING, SEEN_TO}};
@@ -194,7 +197,7 @@ static enum room_verdict judge_column(const struct first *first, const struct st
 	return got->end == STIXEL_FREE_UNSEEN ? ROOM_UNSEEN : ROOM_TOO_NEAR;
 }
 
-/* Returns true if a row of the column or of the ones beside it has a disparity. */
+/* Returns true if row y has a disparity in the column or in one of its neighbours. */
 static bool is_measured(const struct pair *p, int u, int y)
 {
 	const uint16_t *map = sx_image_row(p->r->q4, y);
@@ -206,7 +209,7 @@ static bool is_measured(const struct pair *p, int u, int y)
 	return false;
 }
 
-/* Returns true if the free space of a column passes rows without a disparity. */
+/* Returns true if the free space of a column passes GAP_ROWS rows without a disparity. */
 static bool passes_gap(const struct pair *p, int u, const struct stixel_free_column *got)
 {
 	const double fb = p->header.fx * p->header.baseline_m, x = (u + 0.5) * p->width;
@@ -237,13 +240,13 @@ static void score_column(struct room_figures *s, const struct pair *p, int u,
 {
 	const struct first first = first_of_column(p, u);
 	const double fb = p->header.fx * p->header.baseline_m, seen = (u + 0.5) * p->width - 4;
-	/* an obstacle before a wall there is most often the ramp, which has its own figure */
+	/* with a ramp, an obstacle before a wall is most often the ramp, which has its own figure */
 	const bool ramp = p->scene->room.floor == SX_ROOM_RAMP;
 	enum room_verdict verdict;
 
 	take(s, ROOM_GAP, passes_gap(p, u, got));
 	if (fb > first.distance * (seen > 1 ? seen : 1))
-		return; /* outside of the right image */
+		return; /* the obstacle is outside of the right image */
 	verdict = judge_column(&first, got);
 	s->columns[first.what][verdict]++;
 	if (first.what == FIRST_PLAIN_WALL && !ramp && verdict != ROOM_UNSEEN)

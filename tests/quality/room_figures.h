@@ -1,16 +1,17 @@
 /*
- * Scores what a small robot's reader gets in a drawn room: free space (stixel_free_space()) of each column, and
- * the kind of each pixel of the floor.
+ * Scores the result that the reader of a small robot gets in a drawn room: the free space of each column
+ * (stixel_free_space()), and the kind of each pixel of the floor.
  *
- * The first obstacle of a column is what reaches between the heights of the vehicle, or the edge of a step down.
- * It is found if the free space ends within 30 % of its distance, near if an obstacle or a drop ends it earlier,
- * far if it goes on farther. Up to 5 m; without columns whose obstacle the right camera does not see, and without
- * what is seen through glass.
+ * The first obstacle of a column is the nearest surface that reaches between the heights of the vehicle, or
+ * the edge of a step down. The obstacle is found if the free space ends within 30 % of its distance. The
+ * column is too near if an obstacle or a drop ends the free space earlier, and too far if the free space goes
+ * on farther. Distances up to 5 m are scored. Surfaces seen through glass are left out, and columns whose
+ * obstacle the right camera does not see. Each figure is a share of wrong columns or pixels, percent:
  *
- *   near    columns with a plain wall first, of those that are seen up to anything: near; not in rooms with a
- *           ramp
- *   sure    the same, of those that do not end at a filled object (stixel_is_filled())
- *   paper   near with a textured wall
+ *   near    columns with a plain wall first, if their free space does not end unseen: too near. Rooms with a
+ *           ramp are left out
+ *   sure    as near, without columns that end at a filled object (stixel_is_filled())
+ *   paper   as near, with a textured wall first
  *   plain   pixels of plain floor in object stixels
  *   floor   pixels of textured floor (boards, carpet, tiles) in object stixels
  *   lost    pixels of textured floor in neither ground nor object
@@ -18,8 +19,8 @@
  *   ramp    pixels of a ramp of up to 10 degrees in object stixels
  *   kerb    columns with a kerb of 5 cm first, up to 2 m, on a textured floor, not in the dark: not found
  *   missed  pixels of things in ground, sky or unknown
- *   beyond  columns with something of 8 cm or more first: far
- *   down    columns with the edge of a step down first, up to 2 m: far
+ *   beyond  columns with a thing of 8 cm or more first: too far
+ *   down    columns with the edge of a step down first, up to 2 m: too far
  *   gap     columns whose free space passes 40 rows of pixels without any disparity
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -50,7 +51,7 @@ enum {
 	ROOM_FIGURES
 };
 
-/* What the first obstacle of a column is. */
+/* Kind of the first obstacle of a column. */
 enum room_first {
 	FIRST_NOTHING,
 	FIRST_PLAIN_WALL,
@@ -72,7 +73,7 @@ struct room_figures {
 	uint64_t columns[FIRSTS][ROOM_VERDICTS];
 };
 
-/* A scored pair: its settings and what the engine made of it. */
+/* A scored pair: its settings and the engine's results. */
 struct room_result {
 	const struct sx_params *params;
 	const struct sx_result *result;

@@ -23,8 +23,8 @@
 #define SEEN 12	     /* columns whose obstacle the right camera sees: from x 16.5 on */
 
 /*
- * A floor, and a wall 4 m away, which reaches to the top of the image. The camera is 1 m high and looks along row
- * 4.5. The result agrees with the truth.
+ * A floor, and a wall 4 m away that reaches to the top of the image. The camera is 1 m above the floor, and
+ * its horizon is row 4.5. The result agrees with the truth.
  */
 struct fixture {
 	float disparity[W * H];
@@ -115,7 +115,7 @@ static void score(struct fixture *f)
 	assert_int_equal(score_room(&f->s, &f->scene, &f->t, &r), 0);
 }
 
-/* Gives the wall another part, such as a thing's or a kerb's, and material. */
+/* Sets the part of the wall, such as thing or kerb, and its material. */
 static void make_wall(struct fixture *f, enum sx_part part, enum sx_material material)
 {
 	f->facets[ON_WALL].part = (uint8_t)part;
@@ -193,7 +193,7 @@ static void test_things(void **state)
 	for (int i = 0; i < W * FOOT; i++)
 		f.disparity[i] = 26; /* 1.92 m */
 	score(&f);
-	assert_int_equal(f.s.all[ROOM_KERB], 0); /* on a plain floor */
+	assert_int_equal(f.s.all[ROOM_KERB], 0); /* kerbs on a plain floor are not scored */
 	f.facets[ON_FLOOR].material = SX_MATERIAL_PLANKS;
 	score(&f);
 	assert_int_equal(f.s.all[ROOM_KERB], SEEN - 3);
@@ -224,7 +224,7 @@ static void test_floors(void **state)
 	assert_int_equal(f.s.all[ROOM_DARK], 0);
 }
 
-/* The floor ends in row `edge`. What is seen behind lies 1 m lower. */
+/* Ends the floor in row `edge`. The floor behind it lies 1 m lower. */
 static void step_down(struct fixture *f, int edge)
 {
 	for (int i = FOOT * W; i < edge * W; i++) {
@@ -267,7 +267,7 @@ static void test_gaps(void **state)
 	assert_int_equal(f.s.bad[ROOM_GAP], 0); /* 39 rows */
 	memcpy(f.q4 + (size_t)84 * W, f.q4 + (size_t)83 * W, 32 * sizeof(*f.q4));
 	score(&f);
-	/* of the 8 columns with 40 rows, the last one has a measured column beside it */
+	/* 8 columns have a gap of 40 rows, but the neighbour of the last one is measured */
 	assert_int_equal(f.s.bad[ROOM_GAP], 7);
 }
 

@@ -28,7 +28,7 @@ static const struct help_shape shape = {
 static char path[64];
 static FILE *file;
 
-/* What the coder writes instead of a JPEG of the second frame. */
+/* Fault that the coder makes in the JPEG of the second frame. */
 static enum odd { ODD_NONE, ODD_NOISE, ODD_OTHER_SIZE, ODD_CUT } odd;
 static int coded, quality;
 

@@ -1,6 +1,6 @@
 # Each header compiles alone as C11. The public header also compiles as C++17, the headers of gpu/ also as C++14 on the
-# emulator. A C source whose first directive includes a header shows with its own compilation that the header needs
-# nothing before it. Such a header is not compiled again as C. Only its guard is looked for.
+# emulator. If the first directive of a C source includes a header, the build already shows that the header needs no
+# other header before it. This rule does not compile such a header again as C. It only checks the header's guard.
 # SPDX-License-Identifier: Apache-2.0
 import concurrent.futures
 import fnmatch
@@ -24,7 +24,7 @@ EMULATE = "tests/gpu/emulate"
 KERNEL_CXX = COMMON + ["-std=c++14", "-Wno-unknown-pragmas", "-Wno-unused-parameter", "-x", "c++", "-DSX_EMULATE"]
 C_ONLY = {"gpu/host/device.h", "gpu/host/engine.h", "gpu/host/engine_priv.h"}  # host code that uses C atomics
 CXX_ONLY = ["*.cuh", EMULATE + "/sx_emulate.h", EMULATE + "/device.h", EMULATE + "/faults.h", EMULATE + "/order.h"]
-# Sources that are compiled only where their libraries are.
+# Sources that are compiled only if their libraries are installed.
 NOT_ALWAYS_BUILT = ("tests/lab/", "gstreamer/", "gpu/", "tests/gpu/device/")
 # Bodies that are included several times with different macros. They are not independent headers.
 BODIES = ["cpu/kernels/*_kernel.h", "cpu/vec/*.h", "cpu/kernels/*_kernels.h",
@@ -58,7 +58,7 @@ def compile_one(root, command, name):
 
 
 def commands(c, cxx, name, shown=frozenset()):
-    """Returns the compilations of a header. shown: headers that need none as C."""
+    """Returns the compilations of a header. shown: headers that need not be compiled as C."""
     options = []
     if name.startswith("gstreamer/"):
         options = gstreamer()

@@ -268,7 +268,8 @@ class Install(unittest.TestCase):
         return r
 
     def test_cmake_finds_it(self):
-        """From C and from C++, with the version that is installed; not in another one, nor parts that do not exist."""
+        """CMake finds the library for C and for C++, in the installed version. It finds no other version, and no parts
+        that do not exist."""
         if not shutil.which("cmake") or not shutil.which("g++"):
             self.skipTest("cmake or g++ is not installed")
         if os.environ["STIXEL_SANITIZED"]:

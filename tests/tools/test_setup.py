@@ -155,7 +155,7 @@ esac
                              stderr=slave, stdin=subprocess.PIPE)
         os.close(slave)
         time.sleep(7)
-        p.send_signal(signal.SIGKILL)  # what shows the progress ends by itself
+        p.send_signal(signal.SIGKILL)  # the process that shows the progress notices this and ends
         p.communicate()
         got = b""
         while True:

@@ -104,7 +104,7 @@ class Browser(unittest.TestCase):
 
     def errors(self, allowed=()):
         """Returns the errors of the console."""
-        allowed = (*allowed, "/favicon.ico")  # a browser asks for it beside a file that is no page
+        allowed = (*allowed, "/favicon.ico")  # a browser asks for this icon if it opens a file that is no page
         return [e["message"] for e in self.browser.get_log("browser")
                 if e["level"] in ("SEVERE", "WARNING") and not any(a in e["message"] for a in allowed)]
 
@@ -493,7 +493,7 @@ class Browser(unittest.TestCase):
         until(lambda: self.value("camera.height_m") == "0.25" and self.value("stereo.p2_edge") == "20", what="its values")
         until(lambda: pressed("robot") and not pressed("car"), what="its mark")
         self.assertIn("Set: camera.height_m = 0.25, stereo.p2_edge = 20. Set the height of your own camera", self.text("presets-said"))
-        # what is configured stays
+        # keys that the configuration sets stay
         kept = self.browser.execute_async_script("""const done = arguments[0];
             import("/presets.js").then(({Presets}) => {
               const presets = new Presets(), key = (value, more) => ({value, default: "1", live: false, restart: false, ...more});
@@ -507,7 +507,7 @@ class Browser(unittest.TestCase):
         until(lambda: self.value("stixels.width") == "8" and self.value("camera.height_m") == "1.65", what="other values")
         self.assertRegex(self.text("presets-said"), r"Set: .*stixels\.width = 8")
         self.assertIn("Needs a restart (--preset fast): stereo.paths = 2", self.text("presets-said"))
-        button("indoor").click()  # sets a constant of [model], too, which the page does not show
+        button("indoor").click()  # this preset also sets a constant of [model], which the page does not show
         until(lambda: self.value("model.slanted_roughness") == "0.02" and pressed("indoor"), what="a constant")
         button("car").click()
         until(lambda: self.value("stixels.width") == "4" and self.value("model.slanted_roughness") == "0.035" and pressed("car"),
@@ -809,11 +809,11 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
         self.browser.find_element(By.ID, "play-back").click()
         until(lambda: self.data("frame") < paused, what="the frame before")
         older = self.pixels("map")
-        slider.send_keys("\ue011")  # home
+        slider.send_keys("\ue011")  # the key Home
         until(lambda: self.number() == self.data("frame") < paused - 2, what="the first frame")
         until(lambda: self.pixels("map") != older, what="its map")
         first = self.data("frame")
-        self.assertEqual(int(slider.get_attribute("max")), most)  # nothing is added, and nothing gets lost
+        self.assertEqual(int(slider.get_attribute("max")), most)  # no frame is added, and no frame is lost
         folder = os.path.join(self.place.top, "past")
         os.mkdir(folder)
         self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": folder})

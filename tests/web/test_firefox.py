@@ -31,7 +31,7 @@ class Firefox:
         with open(port) as f:
             self.socket = socket.create_connection(("127.0.0.1", int(f.read())), 60 * SLOW)
         self.file, self.number = self.socket.makefile("rb"), 0
-        self.receive()  # its greeting
+        self.receive()  # greeting of Marionette
         self.ask("WebDriver:NewSession", {"timeouts": {"script": int(60000 * SLOW), "pageLoad": int(60000 * SLOW)}})
 
     def receive(self):

@@ -92,7 +92,7 @@ class Pages(Case):
             self.assertEqual(self.web.ask("/app.js", headers=[*more, 'If-None-Match: "other"'])[2], body)
 
     def test_the_page_is_compressed(self):
-        """What a browser loads before the first picture leaves room for the picture within 150 kB."""
+        """The files that a browser loads before the first picture, and the picture itself, fit into 150 kB."""
         plain, first = self.files(), 0
         later = {"/" + name for _, body in plain.values() for name in re.findall(r'import\("\./([^"]+)"', body)}
         for path, (headers, body) in plain.items():

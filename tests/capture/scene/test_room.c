@@ -146,7 +146,10 @@ static void test_ramps_are_not_steep(void **state)
 	assert_in_range(ramps, 3, SEEDS / 2);
 }
 
-/* Behind glass, the truth is what is seen: farther than the pane. Its frame hides what is behind. */
+/*
+ * The truth of a pane of glass is the surface seen through it, which is farther away. The frame of the pane
+ * is opaque.
+ */
 static void test_glass_shows_what_is_behind(void **state)
 {
 	long through = 0, frame = 0, panes = 0;

@@ -177,7 +177,10 @@ static double residual(const struct street *s, double shift, double gain, double
 	return sum / (double)(n ? n : 1);
 }
 
-/* noise: factor on the noise of the images. share: largest residual, as a share of that half a pixel beside. */
+/*
+ * noise: factor on the noise of the images. share: largest residual, as a share of the residual at an offset
+ * of half a pixel.
+ */
 static void check_surface(const char *name, unsigned seed, float noise, double share)
 {
 	struct street s;
@@ -197,7 +200,7 @@ static void check_surface(const char *name, unsigned seed, float noise, double s
 	off[0] = residual(&s, 0.5, gain, offset, NULL);
 	off[1] = residual(&s, -0.5, gain, offset, NULL);
 	print_message("# %s %u: %.2f, half a pixel beside %.2f, %.2f\n", name, seed, exact, off[0], off[1]);
-	/* the noise of two pictures, and clearly better than an offset of half a pixel */
+	/* the residual is the noise of two images, and clearly smaller than at an offset of half a pixel */
 	assert_true(exact < 4.5);
 	assert_true(exact < share * off[0] && exact < share * off[1]);
 	close_street(&s);
@@ -211,7 +214,7 @@ static void test_disparity_leads_to_the_same_surface(void **state)
 		return;
 	for (unsigned seed = 1; seed < 10; seed++)
 		check_surface(names[seed % 5], seed, 1, 0.8);
-	/* walls have less texture than noise, and little more than the rounding of grey levels */
+	/* the texture of walls is weaker than noise, and little stronger than the rounding of grey levels */
 	for (unsigned seed = 1; seed < 25; seed++)
 		check_surface("room", seed, 0, 0.92);
 }

@@ -245,7 +245,7 @@ static void test_filled(void **state)
 			assert_true(isnan(r));
 		else
 			assert_ahead(&s, r, 10);
-		r = wall_below_filled(&s, 10, as); /* it hides the wall, which is farther */
+		r = wall_below_filled(&s, 10, as); /* the filled object hides the wall, which is farther */
 		if (unseen)
 			assert_true(isnan(r));
 		else

@@ -206,7 +206,7 @@ class Recordings(Folder):
             self.assertEqual(recordings.stixels(a), recordings.stixels(b))
 
     def test_what_is_recorded_is_said_first(self):
-        """The recorder says how much it will take, which is about what it takes. --stixels-only takes least."""
+        """The recorder forecasts the size of the recording about right. With --stixels-only the size is smallest."""
         name = self.name()
         self.start("-i", name, "replay", self.make(500, fps=50), "--loop")
         until(lambda: self.ring(name), "the ring")

@@ -1,6 +1,6 @@
-# Tests the steps of docs/use/first-camera.md as a new user walks them: every command of the page, read from the page,
-# with two USB cameras that uvcvideo drives, until the service runs. The test skips the commands that the page marks as
-# impossible here. For calibrating, which needs OpenCV, it takes the true file of the cameras
+# Tests the steps of docs/use/first-camera.md in the order of a new user, until the service runs. The test reads every
+# command from the page, and has two USB cameras that uvcvideo drives. It skips commands that the page marks as
+# impossible here. Calibration needs OpenCV: instead of it, the test uses the cameras' true calibration file
 # (tests/python/test_first_camera.py calibrates).
 #
 # SPDX-License-Identifier: Apache-2.0
@@ -20,11 +20,12 @@ PAGE = HERE + "/first-camera.md"
 RAW = "/host/images/raw"
 USER = "walker"
 FPS = 2  # the lowest rate of these cameras; an emulated processor on a busy machine takes a second for a frame
-# What the page leaves to its reader, and what these cameras need.
+# Replaced text of the page: values that its reader chooses, or that these cameras need.
 OURS = {"1280x720": "320x160", "= 30": "= %d" % FPS, "height_m=1.2": "height_m=1.65"}
-# The daemon is always busy, and there is one processor, so other programs go first, and the watchdog is patient.
+# The daemon is always busy, and there is one processor. So other programs have a higher priority, and the watchdog
+# waits longer.
 DROP_INS = "/run/systemd/system/stixeld@front.service.d"
-LIMIT_S = 180  # of a command
+LIMIT_S = 180  # timeout of a command
 MARKED = 3  # commands that need a network or OpenCV
 
 
@@ -70,8 +71,8 @@ class FirstCamera(TestCase):
         return text
 
     def words(self, command):
-        """Returns the arguments that run a command of the page as the user, or after sudo as root. Each command has
-        the groups of a user who has just logged in."""
+        """Returns the arguments that run a command of the page as the user, or as root if it begins with sudo. Each
+        command has the groups that a new login of the user would have."""
         self.ran.append(command)
         command = self.ours(command)
         if command.startswith("sudo "):
@@ -80,12 +81,12 @@ class FirstCamera(TestCase):
                 "HOME=" + self.folder, "XDG_RUNTIME_DIR=" + self.runtime, "sh", "-c", "exec " + command]
 
     def step(self, number):
-        """Runs the commands of a step that can run here. Returns what each said."""
+        """Runs the commands of a step that can run here. Returns the output of each."""
         blocks = [b for b in self.steps[number] if not b.marked]
         return [run(*self.words(c), cwd=self.folder, timeout=LIMIT_S) for c in doc_steps.commands(blocks)]
 
     def begin(self, command):
-        """Starts the page's daemon in the foreground. Returns its instance."""
+        """Starts the daemon of the page in the foreground. Returns its instance."""
         i = self.instance("front")
         i.shm, i.status_path = "/dev/shm", self.runtime + "/stixeld/front/status.sock"
         self.daemons.append(i)
@@ -104,8 +105,8 @@ class FirstCamera(TestCase):
         return max(abs(e) for e in pictures["row_error_px"].values() if e is not None)
 
     def configure(self):
-        """Writes the page's configuration, with a small search for the emulated processor, and patience with cameras,
-        which a busy machine keeps silent."""
+        """Writes the page's configuration, with a small search because the processor is emulated, and with a long
+        timeout because cameras on a busy machine send late."""
         two_cameras, side_by_side = doc_steps.configurations(self.steps[2])
         self.assertIn("layout = side-by-side", side_by_side)
         with open(self.folder + "/front.conf", "w") as f:
