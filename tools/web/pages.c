@@ -101,7 +101,7 @@ enum MHD_Result web_presets_page(struct MHD_Connection *c)
 
 	if (f)
 		sx_presets_json(f);
-	/* without memory for all of it nothing of it is sent */
+	/* if memory is short, an error is sent instead of a part of the presets */
 	if (f && fclose(f) == 0)
 		done = web_reply(c, MHD_HTTP_OK, json_type, text, bytes);
 	else

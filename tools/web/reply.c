@@ -68,7 +68,7 @@ enum MHD_Result web_refuse(struct MHD_Connection *c, unsigned status, const char
 	return web_reply(c, status, "text/plain; charset=utf-8", text, n + 1);
 }
 
-/* encoding: of the body, or NULL if it is as it is. */
+/* Sends a body, or 304 if the client has it already. encoding: compression of the body; NULL: none. */
 static enum MHD_Result reply_encoded(struct MHD_Connection *c, const char *type, const char *tag,
 				     const char *encoding, const void *body, size_t bytes,
 				     enum MHD_ResponseMemoryMode how)

@@ -88,7 +88,7 @@ struct web_asset {
 };
 extern const struct web_asset web_assets[]; /* generated at build time; ends with a NULL path */
 
-/* Sends a file of the page, compressed if the client takes that. */
+/* Sends a file of the page, compressed if the client accepts gzip. */
 enum MHD_Result web_asset_page(struct MHD_Connection *c, const struct web_asset *a);
 /* Sends the present time of CLOCK_MONOTONIC, the clock of frame timestamps. */
 enum MHD_Result web_clock_page(struct MHD_Connection *c);

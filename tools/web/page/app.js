@@ -1,4 +1,4 @@
-// The page: takes what comes from the link, and gives it to the views, the state line, the past and the dock.
+// The page: passes frames and states that the link receives to the views, the state line, the past and the dock.
 // SPDX-License-Identifier: Apache-2.0
 import {Details} from "./details.js";
 import {decode} from "./frame.js";
@@ -22,7 +22,7 @@ const view = new CameraView($("view"), (...what) => tips.view.show(...what));
 const map = new StixelMap($("map"), (...what) => tips.map.show(...what));
 const details = new Details();
 const now = {link: "", linkText: "", notice: null, status: null, instances: null, values: {}};
-let space = null, many = null, settings = null, tune = false; // views and settings are loaded when they are needed first
+let space = null, many = null, settings = null, tune = false; // views and settings are loaded when first needed
 let newest = null, busy = false, shown = null, shownTimes = [], seen = fresh();
 
 function fresh() {
@@ -172,7 +172,7 @@ async function showMany() {
   now.left = many.show(order, own, query().replace(/&?fps=\d+|$/, "&fps=10"));
 }
 
-// Opens the panel of settings, or tells it that it is not seen.
+// Opens the panel of settings. open false: informs the panel that it is hidden.
 async function showSettings(open) {
   if (open && !settings) {
     const {Settings} = await import("./settings.js");
@@ -263,7 +263,7 @@ function choices(open) {
 }
 
 function fullScreen() {
-  (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()).catch(() => { /* not allowed */ });
+  (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()).catch(() => { /* the browser refuses */ });
 }
 
 // ---- state ----
@@ -277,7 +277,7 @@ function verdict() {
   return judge({name: link.instance, notice: now.notice, status: now.status, shown: now.last});
 }
 
-// Returns what is worth saying of an instance that runs: the worst problem, or which engine and source it has.
+// Returns the remark about an instance that runs: its worst problem, or else its engine and source.
 function remark(kind) {
   const s = now.status, ground = choice("ground"), camera = s?.source?.cameras?.[0], worst = details.health.worst();
   if (kind !== "good")

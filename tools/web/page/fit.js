@@ -3,7 +3,8 @@
 const STEPS = Array.from({length: 29}, (_, i) => 0.22 + 0.02 * i);
 const LEAST_PX = 110; // smaller panes show nothing
 
-// Worth of a pane of this size: the logarithm of the area that it uses, so that none starves. rest: height of its bars.
+// Returns the worth of a pane of this size: the logarithm of the area that it uses, so that no pane becomes tiny. rest:
+// height of its bars, px.
 function worth({name, aspect, rest}, width, height) {
   const high = height - rest;
   if (width < LEAST_PX || high < LEAST_PX)
@@ -13,8 +14,8 @@ function worth({name, aspect, rest}, width, height) {
   return (name === "map" ? 0.75 : 0.5) * Math.log(Math.min(width, 1.2 * high) * Math.min(high, 1.5 * width));
 }
 
-// Returns {worth, places}: the best division of a rectangle among the panes in this order, or in an order with the
-// last ones exchanged. places: [{name, x, y, width, height}].
+// Returns {worth, places}: the best division of a rectangle among the panes, in this order or with the last panes
+// exchanged. places: [{name, x, y, width, height}].
 export function divide(panes, x, y, width, height, gap) {
   if (panes.length === 1)
     return {worth: worth(panes[0], width, height), places: [{name: panes[0].name, x, y, width, height}]};

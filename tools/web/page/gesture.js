@@ -1,11 +1,12 @@
 // Gestures on a canvas that zooms and moves: wheel, drag, two fingers, double click, and the place of the pointer.
 // SPDX-License-Identifier: Apache-2.0
 const STEP = 1.0015; // zoom of one px of the wheel
-const STILL_PX = 4; // a shorter way of the pointer is no drag
+const STILL_PX = 4; // a pointer that moves less than this makes no drag
 
 export class Gesture {
-  // on: {zoom(factor, x, y), move(x, y, event), point([x, y] or null), reset()}, all in CSS px of the canvas. move gets
-  // the way since the last call. twist(x, y), if there, gets the way of a drag with two fingers or the right button.
+  // on: functions zoom(factor, x, y), move(x, y, event), point([x, y] or null) and reset(), in CSS px of the canvas.
+  // move gets the distance since its last call. An optional twist(x, y) gets the distance of a drag with two fingers or
+  // the right button.
   constructor(canvas, on) {
     Object.assign(this, {canvas, on, down: new Map(), way: 0});
     canvas.addEventListener("wheel", (e) => {
@@ -26,7 +27,7 @@ export class Gesture {
     this.way = 0;
     try {
       this.canvas.setPointerCapture(e.pointerId);
-    } catch { /* the pointer is gone already */ }
+    } catch { /* the pointer has gone already */ }
     this.on.point([e.offsetX, e.offsetY]);
   }
 

@@ -13,9 +13,9 @@ const largest = (...values) => values.filter(Number.isFinite).reduce((a, b) => M
 const corrected = (c) => c?.shift_px || c?.rotation_deg ? `, corrected ${signed(c.shift_px)} px ${signed(c.rotation_deg)}\u00b0` : "";
 const both = (pair, write) => `${write(pair?.left)} | ${write(pair?.right)}`;
 
-// lines: values drawn; judged: value compared with the limit if it is not the lines' value; limit: NaN if none;
-// below: true if values below the limit are wrong; write: formats the limit; top: smallest end of the axis; act: what
-// to do beyond the limit.
+// lines: values drawn; judged: value compared with the limit if it is not the lines' value; limit: NaN if none; below:
+// true if values below the limit are wrong; write: formats the limit; top: smallest end of the axis; act: advice if the
+// limit is exceeded.
 const TILES = [
   {name: "Measured", title: "share of the pixels whose disparity was measured; the limit follows from what is usual here",
     text: (p) => percent(p.density), more: (p) => `${percent(p.at_infinity)} of it at infinity`,

@@ -17,14 +17,14 @@ class Tile {
     this.box.className = "tile";
     this.box.innerHTML = '<span class="state wait"><span class="mark"></span><b></b><span class="word"></span></span><span class="stage"><canvas></canvas></span>';
     this.box.addEventListener("click", () => pick(name));
-    this.view = new CameraView(this.box.querySelector("canvas"), () => { /* nothing is measured here */ }, false);
+    this.view = new CameraView(this.box.querySelector("canvas"), () => { /* a tile measures nothing */ }, false);
     this.notice = this.shown = null;
     this.tell();
   }
 
   async show(set, choice) {
     if (this.busy)
-      return; // newer ones come
+      return; // newer frames follow
     this.busy = true;
     try {
       const done = await decode({...set}, choice.ground);
@@ -69,8 +69,8 @@ export class Many {
     setInterval(() => this.tiles.forEach((tile) => tile.tell()), 500);
   }
 
-  // Shows these instances, MOST of them at most. own: the one whose frames come by give(). Returns how many were left
-  // out.
+  // Shows these instances, at most MOST of them. own: the instance whose frames the caller passes to give(). Returns
+  // the number of instances left out.
   show(names, own, query) {
     const shown = names.slice(0, MOST);
     for (const [name, tile] of this.tiles)
@@ -87,7 +87,7 @@ export class Many {
     const boxes = shown.map((name) => this.tiles.get(name).box), {clientWidth: width, clientHeight: height} = this.box;
     if (boxes.some((box, i) => this.box.children[i] !== box) || this.box.children.length !== boxes.length)
       this.box.replaceChildren(...boxes);
-    // the number of columns in which pictures of the first one's shape are largest
+    // the number of columns that makes the pictures largest, if all have the shape of the first one
     const aspect = Number(boxes[0]?.querySelector("canvas").style.getPropertyValue("--aspect")) || 2;
     const wide = (columns) => Math.min(width / columns, (height / Math.ceil(boxes.length / columns) - HEAD_PX) * aspect);
     const columns = [1, 2].reduce((a, b) => wide(b) > wide(a) ? b : a);

@@ -9,8 +9,8 @@ import {distanceColour} from "./view.js";
 const NONE = 2 ** 32 - 1; // no stixel
 const LEAST_M = 1, MOST_M = 200; // metres ahead that the map can show
 const USUAL_M = 40;
-const RULER = 26; // height of the ruler below, px; the one on the left is wider by its numbers
-const REACH_PX = 9; // how far from an object the pointer may be
+const RULER = 26; // height of the lower ruler, px; the left ruler also has room for its numbers
+const REACH_PX = 9; // largest distance between the pointer and the object that it measures
 
 // Returns the distance between two lines of the grid, so that it is 1, 2 or 5 times a power of ten.
 export function gridStep(metre, px) {
@@ -24,7 +24,7 @@ export function reachOf(scale) {
 }
 
 export class StixelMap {
-  // tell(text, x, y): what is at the pointer, and where, CSS px
+  // tell(text, x, y): shows a text about the place of the pointer; x, y: this place, CSS px
   constructor(canvas, tell) {
     this.canvas = canvas;
     this.tell = tell;
@@ -46,7 +46,7 @@ export class StixelMap {
   // Shows the whole scene again, from the camera on.
   fit() {
     this.range = null; // metres ahead on the map; null: as the scale of distances
-    this.shift = [0, 0]; // by which the map is moved: m to the right, m ahead
+    this.shift = [0, 0]; // shift of the map: m to the right, m ahead
     this.paint();
   }
 
@@ -99,7 +99,7 @@ export class StixelMap {
     this.paint();
   }
 
-  // Returns the function from m to the right and m ahead to px of the canvas.
+  // Returns a function that converts (m to the right, m ahead) to px of the canvas.
   placing() {
     const {clientWidth: width, clientHeight: height} = this.canvas, left = this.gutter ?? RULER;
     this.metre = Math.max(1, height - RULER - 20) / this.ahead();
@@ -107,7 +107,7 @@ export class StixelMap {
     return (x, z) => [x0 + (x - right) * metre, y0 - (z - ahead) * metre];
   }
 
-  // Returns m to the right and m ahead of a place on the canvas.
+  // Converts a place on the canvas to [m to the right, m ahead].
   metres(x, y) {
     const [x0, y0] = this.place(0, 0);
     return [(x - x0) / this.metre, (y0 - y) / this.metre];
@@ -214,7 +214,7 @@ export class StixelMap {
     return best;
   }
 
-  // Returns what the free space of a column says of a place.
+  // Describes a place on the map by the free space of its column.
   groundWords(right, ahead) {
     const {fx, cx, columnWidth, columns, free} = this.frame, u = Math.floor((right / ahead * fx + cx) / columnWidth);
     if (!free || ahead <= 0 || u < 0 || u >= columns)
@@ -324,8 +324,8 @@ export class StixelMap {
     return tile;
   }
 
-  // Draws the objects. The one that ends a column stands out, or the nearest one behind the unseen area. The others
-  // are weaker.
+  // Draws the objects. In each column, the object that ends the free space stands out, or else the nearest object
+  // behind the unseen area. Other objects are paler.
   objects() {
     const {columns, offsets, stixels: s, free} = this.frame;
     const stands = (i) => s.kind[i] === KIND.object && s.disparity[i] > 0 && !free?.absent.has(i);

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import {divide} from "./fit.js";
 
-const RULERS = 46; // px of the map's height that its ruler takes
+const RULERS = 46; // height of the map's ruler, px
 const GAP = 7; // px between two panes
-const DOCK_PX = 384, DOCK_FROM_PX = 900; // the dock stands beside the views from this width on, else it is a sheet below
-const SHEET = 0.55; // height of the sheet, of the space for the views
+const DOCK_PX = 384, DOCK_FROM_PX = 900; // from this width on, the dock is beside the views, else a sheet below
+const SHEET = 0.55; // height of the sheet, as a share of the space for the views
 const $ = (id) => document.getElementById(id);
 
 export class Panes {
@@ -52,7 +52,7 @@ export class Panes {
   choose(input) {
     const on = [...this.inputs()].filter((i) => i.checked).map((i) => i.value);
     if (!on.some((name) => name !== "many"))
-      input.checked = true; // one view stays
+      input.checked = true; // at least one view stays open
     this.keep("views", [...this.inputs()].filter((i) => i.checked).map((i) => i.value).join(","));
     this.place();
     this.changed();
@@ -95,11 +95,11 @@ export class Panes {
       width -= DOCK_PX + GAP;
       put($("dock"), width + GAP, 0, DOCK_PX, height);
     } else if (this.page) {
-      const high = Math.round(height * SHEET), beside = width > 1.3 * height; // on a phone that lies on its side
+      const high = Math.round(height * SHEET), beside = width > 1.3 * height; // true on a phone in landscape
       put($("dock"), beside ? Math.round(width / 2) : 0, beside ? 0 : height - high, beside ? Math.round(width / 2) : width, beside ? height : high);
       width = beside ? Math.round(width / 2) - GAP : width;
       height = beside ? height : height - high - GAP;
-      names = names.slice(0, 1); // there is room for one
+      names = names.slice(0, 1); // there is room for one view only
     }
     for (const name of ["picture", "map", "space"])
       $(`pane-${name}`).hidden = !names.includes(name);

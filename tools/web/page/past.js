@@ -1,5 +1,5 @@
-// Keeps the newest frames as they came, so that one can go back: the last minute at most, within a limit of bytes. Also
-// writes them to a file, and reads such a file.
+// Keeps the newest frames as received, so that the user can go back. The frames cover a minute at most, and their bytes
+// have a limit. Also writes these frames to a file, and reads such a file.
 // SPDX-License-Identifier: Apache-2.0
 import {MESSAGE_KIND} from "./layout.js";
 import {Cutter, writeMessage} from "./wire.js";
@@ -12,7 +12,7 @@ const bytesOf = (set) => set.frame.length + PARTS.reduce((sum, name) => sum + (s
 // Puts the messages of a stream together. take(set) gets each frame with its parts. set: number, ageMs, skipped, and
 // the payloads frame, free, left and disparity (null if they did not come), scale (an object).
 export class Assembler {
-  constructor(take, notice = () => { /* a file has none */ }) {
+  constructor(take, notice = () => { /* a file has no notices */ }) {
     const parts = {};
     this.cutter = new Cutter((m) => {
       const name = Object.keys(MESSAGE_KIND).find((key) => MESSAGE_KIND[key] === m.kind);
@@ -40,13 +40,13 @@ export class Past {
   }
 
   clear() {
-    this.sets = []; // each with taken: time of the capture on this computer's clock, ms
+    this.sets = []; // frames; the field taken is the time of the capture by this computer's clock, ms
     this.bytes = 0;
   }
 
   add(set) {
     if (this.sets.length && set.number <= this.sets.at(-1).number)
-      this.clear(); // the daemon was started anew
+      this.clear(); // the daemon has restarted
     this.sets.push(set);
     this.bytes += bytesOf(set);
     while (this.bytes > this.mostBytes || this.sets[0].taken < set.taken - MOST_MS)
@@ -68,7 +68,7 @@ export class Past {
     return new Blob(messages, {type: "application/x-stixel-stream"});
   }
 
-  // Reads the bytes of a file. Throws if they are no such file, or too many.
+  // Reads the bytes of a file. Throws if the file has no frames or is too large.
   read(bytes) {
     const sets = [];
     if (bytes.length > 4 * this.mostBytes)

@@ -7,7 +7,7 @@ const SMALL = 48e6, LARGE = 160e6; // bytes of frames kept in the memory of a ph
 const WRONG_MS = 10000; // time for which a refusal is shown
 
 export class Player {
-  // show(set): shows a frame of the past; live(): shows the newest again; name(): of the instance
+  // show(set): shows a frame of the past; live(): shows the newest frame again; name(): returns the instance's name
   constructor({show, live, name}) {
     Object.assign(this, {show, live, name, at: 0, file: null, timer: 0, wrong: ""});
     this.past = new Past(matchMedia("(max-width: 62rem)").matches ? SMALL : LARGE);
@@ -40,7 +40,7 @@ export class Player {
     this.follow();
   }
 
-  // Keeps a frame that came. While the past is looked at, nothing is added to it, and so nothing of it gets lost.
+  // Keeps a new frame. While the user looks at the past, no frame is added, so that no frame of the past is dropped.
   add(set) {
     if (this.paused)
       return;
@@ -74,7 +74,7 @@ export class Player {
     this.go((this.paused ? this.at : this.past.sets.length - 1) + by);
   }
 
-  // Plays from here to the end, in the time in which the frames were taken.
+  // Plays from here to the end, at the speed at which the frames were taken.
   play() {
     if (this.timer)
       return this.stop(), this.tell();
@@ -118,7 +118,7 @@ export class Player {
     part.when.title = `${many} frames, ${(bytes / 1e6).toFixed(0)} of ${(mostBytes / 1e6).toFixed(0)} MB of this browser's memory; ${MOST_MS / 1000} s at most`;
   }
 
-  // Returns what the state line says of the frame that is looked at; "": the newest one.
+  // Returns the words of the state line about the shown frame of the past; "": the newest frame is shown.
   words() {
     const set = this.past.sets[this.at];
     if (!this.paused || !set)

@@ -1,4 +1,5 @@
-// The presets of stixeld as buttons: sets what can change live, and says what needs a restart.
+// The presets of stixeld as buttons. A button sets the keys that can change live, and names the keys that need a
+// restart.
 // SPDX-License-Identifier: Apache-2.0
 import {ask} from "./link.js";
 import {setText} from "./panels.js";
@@ -47,7 +48,8 @@ export class Presets {
     this.mark();
   }
 
-  // Returns whether the configuration gives a key a value of its own, which counts more than presets, as for --preset.
+  // Returns true if the configured value of a key is neither its default nor that in a preset. Such a value has
+  // priority over presets, as with --preset.
   own(key) {
     const {value, live, default: usual} = this.keys[key], configured = live ? this.configured[key] ?? usual : value;
     return usual === null || ![usual, ...this.list.map((preset) => preset.keys[key])].some((v) => v !== undefined && equal(v, configured));

@@ -1,10 +1,10 @@
-// One setting: its slider and field, its marks, and the daemon's answer to the last change.
+// Row of one setting: its slider and field, its marks, and the daemon's answer to the last change.
 // SPDX-License-Identifier: Apache-2.0
 import {setText} from "./panels.js";
 
 const FRESH_MS = 2500;
-const SETTLE_MS = 300; // a slider's value is sent when it has stood still for this time
-const TICKS = 1000; // places of a slider
+const SETTLE_MS = 300; // a slider's value is sent after the slider has not moved for this time
+const TICKS = 1000; // number of positions of a slider
 
 export function make(name, className, ...children) {
   const e = document.createElement(name);
@@ -35,8 +35,8 @@ export function refusals(text) {
   return found;
 }
 
-// Returns the keys to show. Old names of keys are left out. A model constant is shown only if it was set live or is
-// not the default.
+// Returns the keys to show. Old names of keys are left out. A model constant is shown only if it was set live or
+// differs from its default.
 export function shownKeys(keys) {
   return Object.fromEntries(Object.entries(keys).filter(([key, row]) =>
     !row.now && (!key.startsWith("model.") || row.live || row.value !== row.default)));
@@ -55,7 +55,7 @@ export function numberAt(place, {least, most, power, whole}) {
   return whole ? Math.round(value) : Math.min(most, Math.max(least, +value.toPrecision(2)));
 }
 
-// Row of one key. words: {name, most}, for a key that is shown with other words, and with a slider up to most.
+// Row of one key. words: {name, most}: the name shown instead of the key's, and the end of the slider.
 export class Row {
   constructor(key, option, change, words = {}) {
     Object.assign(this, {key, option, change, words, row: null, draft: null, sent: null, why: null, typing: false});
@@ -116,8 +116,8 @@ export class Row {
     return [slider];
   }
 
-  // Moves the slider to the present value. It reaches from the least to the greatest value; if most is not all that is
-  // allowed, a larger present value moves its end.
+  // Moves the slider to the present value. The slider ends at the largest allowed value, or at words.most if that is
+  // given. A larger present value moves this end.
   putSlider(value) {
     const {min, max, kind} = this.option, usual = Number(this.row.default) || Number(value), least = min;
     const most = Math.max(this.words.most ?? max, value);

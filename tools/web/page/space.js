@@ -1,5 +1,5 @@
 // Shows the stixels in three dimensions with WebGL: objects and ground with the camera's picture on them, over a grid
-// in metres. The view orbits.
+// with lines in metres. The user can turn and move the view.
 // SPDX-License-Identifier: Apache-2.0
 import {groundDisparity, hasMetres, point, toVehicle} from "./geometry.js";
 import {Gesture} from "./gesture.js";
@@ -85,14 +85,14 @@ export class Space {
       zoom: (by) => this.change(() => this.away = Math.min(6, Math.max(0.05, this.away / by))),
       move: (x, y) => this.change(() => this.orbit(x, y)),
       twist: (x, y) => this.change(() => this.pan(x, y)),
-      point: () => { /* nothing is measured here */ },
+      point: () => { /* this view measures nothing */ },
       reset: () => this.reset(),
     });
     labels.addEventListener("keydown", (e) => this.key(e));
     canvas.addEventListener("webglcontextlost", (e) => e.preventDefault());
     canvas.addEventListener("webglcontextrestored", () => {
       this.prepare();
-      this.show(this.frame, null, this.colour); // the next frame brings a picture
+      this.show(this.frame, null, this.colour); // the next frame has a picture
     });
     new ResizeObserver(() => this.paint()).observe(canvas);
     matchMedia("(prefers-color-scheme: light)").addEventListener("change", () => this.paint());
@@ -164,7 +164,7 @@ export class Space {
     return true;
   }
 
-  // picture: the camera's image, or null. The colours are those of the picture's view.
+  // picture: the camera's image, or null. Colours are the same as in the view of the picture.
   show(frame, picture, colour) {
     this.frame = frame;
     this.colour = colour;
@@ -198,7 +198,7 @@ export class Space {
       point(f, right, top, upper), point(f, left, top, upper), near, far, pale);
   }
 
-  // Adds a piece of ground in two parts if the road has a bend between its ends. least: disparity that is far enough.
+  // Adds a piece of ground, in two parts if the road has a bend between its ends. least: smallest disparity drawn, px.
   ground(left, right, top, bottom, least, weight) {
     const f = this.frame, d = (x, y) => Math.max(groundDisparity(f, x, y), least / 2), bend = f.ground.bendRow;
     const rows = bend > top && bend < bottom && f.ground.bend ? [top, bend, bottom] : [top, bottom];
@@ -207,7 +207,7 @@ export class Space {
       const far = groundDisparity(f, left, from), near = groundDisparity(f, left, to);
       if (near <= least)
         continue;
-      if (far < least) // cut what is farther
+      if (far < least) // cut off the farther part
         from = to - (to - from) * (near - least) / (near - far);
       this.faces.quad(point(f, left, to, d(left, to)), point(f, right, to, d(right, to)), point(f, right, from, d(right, from)),
         point(f, left, from, d(left, from)), CLASS[KIND.ground], CLASS[KIND.ground], weight);

@@ -1,4 +1,4 @@
-// Judges the state of an instance from what came of it, in words.
+// Describes the state of an instance in words, from its notices, status and frames.
 // SPDX-License-Identifier: Apache-2.0
 import {TOO_SLOW} from "./advice.js";
 
@@ -14,7 +14,7 @@ export function dated(notice, before) {
   return {...notice, since: same ? before.since : before ? Date.now() : NaN};
 }
 
-// Returns since when something is so, by this computer's clock: "since 17:31:02, 12 s ago".
+// Returns words for a time that is ms ago, by this computer's clock: "since 17:31:02, 12 s ago".
 function since(ms) {
   return `since ${new Date(Date.now() - ms).toLocaleTimeString("en-GB")}, ${ago(ms)} ago`;
 }
@@ -33,9 +33,9 @@ const GONE = {
   replaced: ["Restarting", "a new process replaces"],
 };
 
-// name: of the instance; notice: newest notice of its stream, with since: when the publisher came into its state, NaN if
-// that was before this page looked; status: newest status, or null; shown: newest frame (parsed, received), or null.
-// Returns {kind, word, text, veil}: the first fault found.
+// Returns {kind, word, text, veil}: the first fault found. name: the instance. notice: newest notice of its stream; its
+// field since is the time when the publisher's state began, NaN if it began before this page was opened. status: newest
+// status, or null. shown: newest frame (parsed, received), or null.
 export function judge({name, notice: n, status, shown}) {
   const age = shown ? performance.now() - shown.received : Infinity;
   if (!n || n.publisher === "unknown")

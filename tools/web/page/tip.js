@@ -5,7 +5,7 @@ import {setText} from "./panels.js";
 const GAP = 14; // px between the pointer and the label
 
 export class Tip {
-  // stage: positioned element that contains the label; canvas: what the pointer's coordinates refer to
+  // stage: positioned element that contains the label; canvas: origin of the pointer's coordinates
   constructor(stage, canvas) {
     this.stage = stage;
     this.canvas = canvas;

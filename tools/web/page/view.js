@@ -22,11 +22,11 @@ export class CameraView {
   // measures: the pointer and the arrow keys move the probe
   constructor(canvas, tell, measures = true) {
     this.canvas = canvas;
-    this.tell = tell; // (text, x, y): what is at the probe, and the probe's place on the canvas, CSS px
+    this.tell = tell; // (text, x, y): shows a text about the probe; x, y: its place on the canvas, CSS px
     this.context = canvas.getContext("2d", {alpha: false});
     this.layer = document.createElement("canvas"); // the stixels, one pixel for each row of each column
     this.mask = document.createElement("canvas"); // opaque where nothing was seen
-    this.pale = document.createElement("canvas"); // what the lines of filled stixels add to the layer
+    this.pale = document.createElement("canvas"); // colours of the lines of filled stixels, drawn over the layer
     this.hatch = document.createElement("canvas");
     this.lines = [];
     this.probe = null; // {x, y} in image px
@@ -165,7 +165,7 @@ export class CameraView {
     this.endHatch(c, "destination-in", this.mask, width, height);
   }
 
-  // Draws the lines of filled stixels, in their colour. They go the other way.
+  // Draws the lines of filled stixels in their colour. They lean opposite to the lines of unseen places.
   drawFilled(c, width, height, ratio) {
     const h = this.startHatch(width, height);
     h.strokeStyle = "#fff";
