@@ -57,7 +57,7 @@ struct ctl {
 	const char *rate;    /* NULL: the recorded rate */
 	int start_ms, slots; /* 0: not given */
 	bool compress, max, loop, no_scene, raw, stixels_only;
-	int quality; /* record: of JPEG, 0: the default */
+	int quality; /* record: quality of JPEG images; 0: the default */
 	bool force;  /* overwrite an existing file */
 	int minutes; /* endurance; 0: not given */
 	struct ctl_budget budget;

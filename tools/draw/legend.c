@@ -105,7 +105,7 @@ static int text_width(const char *text)
 	return (int)strlen(text) * GLYPH_STEP - 1;
 }
 
-/* The looks that are no distance, with their names. STIXEL_OBJECT: a filled one. */
+/* Looks that mean no distance, and their names. STIXEL_OBJECT: a filled object. */
 static const struct swatch {
 	unsigned kind;
 	const char *name;

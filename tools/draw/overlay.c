@@ -127,7 +127,7 @@ static struct border border_of(const struct grid *g, int height, int u, int y)
 	};
 }
 
-/* Returns whether a pixel belongs to the lines of a hatch. The lines of filled places go the other way. */
+/* Returns true if a pixel belongs to the lines of a hatch. The lines of filled stixels lean the other way. */
 static bool on_hatch(int x, int y, int scale, bool filled)
 {
 	const int period = SX_LOOK_HATCH_PX * scale;
@@ -161,7 +161,7 @@ static void mix_row(struct sx_rgb *row, int x0, int x1, struct sx_rgb colour, in
 		row[x] = sx_palette_mix(row[x], colour, alpha);
 }
 
-/* Returns a pixel of a filled place: lines in its colour, over a weak tint of it. */
+/* Returns a pixel of a filled stixel: lines in the stixel's colour, over a weak tint of this colour. */
 struct sx_rgb sx_overlay_filled(struct sx_rgb under, struct sx_rgb colour, int alpha, int x, int y, int scale)
 {
 	return sx_palette_mix(under, colour,

@@ -32,7 +32,7 @@ enum sx_look {
 	SX_LOOK_UNSEEN = 88,
 	SX_LOOK_HATCH = 80,
 	SX_LOOK_EDGE = 112,
-	SX_LOOK_FILLED = 72,  /* share of a class's weight between the lines of a filled place */
+	SX_LOOK_FILLED = 72, /* share of a class's weight that remains between the lines of a filled stixel */
 	SX_LOOK_HATCH_PX = 8, /* distance of the lines of the hatch, px of a small picture */
 	/* Depth steps by more than SX_LOOK_STEP_PX and 1/SX_LOOK_STEP_PARTS of the nearer disparity. */
 	SX_LOOK_STEP_PX = 1,

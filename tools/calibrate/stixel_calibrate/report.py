@@ -10,7 +10,7 @@ import time
 from . import solve, views
 
 REDRAW_S = 0.2
-LINE_S = 10  # seconds between lines about a long step where stdout is no terminal
+LINE_S = 10  # seconds between lines about a long step if stdout is no terminal
 
 
 def _cell(count):
@@ -96,7 +96,7 @@ class Screen:
 
 
 class Working:
-    """Shows on stdout that a step without news of its own goes on: `with Working("calibrating"): ...`"""
+    """Shows on stdout that a step is still running while it prints nothing: `with Working("calibrating"): ...`"""
 
     def __init__(self, what, out=None):
         self.what, self.out, self.began = what, out or sys.stdout, time.monotonic()

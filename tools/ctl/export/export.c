@@ -30,7 +30,7 @@ struct exporter {
 	struct sx_recording_writer writer;
 	struct sx_outfile file;
 	struct sx_status_line line;
-	const struct sx_record *record; /* being written */
+	const struct sx_record *record; /* record that is being written */
 	uint64_t damaged;
 };
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 
-/* Frames after the first one, and the time for them; the earlier of both ends the measurement. */
+/* The measurement ends after this number of frames that follow the first one, or after this time. */
 #define FRAMES 30
 #define WAIT_NS SX_NS_PER_S
 
@@ -53,7 +53,7 @@ bool record_forecast_tell(struct record_forecast *f, uint64_t bytes, const char 
 	}
 	f->told = true;
 	if (!(seconds > 0.0) || bytes <= f->first_bytes)
-		return false; /* frames that were published at the same time */
+		return false; /* the times of publication do not differ */
 	rate = (double)(f->frames - 1) / seconds;
 	speed = (double)(bytes - f->first_bytes) / seconds;
 	n = snprintf(text, text_bytes, "%.1f frames a second, %s: about %.*f MB a minute", rate, images,

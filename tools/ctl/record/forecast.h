@@ -12,20 +12,24 @@
 
 #include "include/stixel.h"
 
-/* All zero at the beginning. */
+/* Forecast of the size of a recording, from its first frames. All zero at the beginning. */
 struct record_forecast {
 	uint64_t frames;	   /* frames so far */
 	uint64_t first_bytes;	   /* bytes up to the end of the first frame */
-	int64_t first_ns, last_ns; /* when the first and the last frame were published */
-	int64_t began_ns;	   /* when the first frame came */
+	int64_t first_ns, last_ns; /* times when the first and the last frame were published, ns */
+	int64_t began_ns;	   /* time when the recorder got the first frame, ns */
 	bool told;
 };
 
-/* Takes a frame. Returns true if its chunk must be written, so that the bytes of the file are known. */
+/*
+ * Takes a frame. Returns true if the caller must write the frame's chunk to the file and then call
+ * record_forecast_tell().
+ */
 bool record_forecast_frame(struct record_forecast *f, const struct stixel_frame_header *h);
 /*
- * Takes the size of the file after record_forecast_frame() returned true. Returns true, once, with the
- * sentence. images: what is recorded of them. room_bytes: free bytes of the disk; 0: unknown.
+ * Takes the size of the file after record_forecast_frame() returned true. Returns true once, with the
+ * forecast as a sentence in text. images: words for the recorded images. room_bytes: free bytes of the disk;
+ * 0: unknown.
  */
 bool record_forecast_tell(struct record_forecast *f, uint64_t bytes, const char *images, uint64_t room_bytes,
 			  char *text, size_t text_bytes);

@@ -39,7 +39,7 @@ enum { SLICE_MS = 200, CONFIG_MS = 200 };
 #define FILE_NS SX_NS_PER_S
 #define PIPE_BYTES ((size_t)1 << 20)
 #define PIPE_NS (SX_NS_PER_S / 10)
-#define QUALITY 90 /* of JPEG */
+#define QUALITY 90 /* quality of the JPEG images */
 /* Longest wait of the first frame for the requested images. */
 #define IMAGES_NS SX_NS_PER_S
 /* Bytes that the disk may fall behind before frames are lost: 0.75 s of images, or 30 s of stixels. */
@@ -63,8 +63,9 @@ struct recorder {
 	int64_t patient_ns; /* end of the wait for images of the first frame; 0: no frame yet */
 	bool absence_reported;
 	/*
-	 * Images to record, bits 1u << enum stixel_plane; others, which another reader has requested, are left
-	 * out. named: the command line names them. Otherwise the recorder takes those of them that there are.
+	 * Images to record, bits 1u << enum stixel_plane. Images that only another reader has requested are
+	 * left out. named: the command line names the images. Otherwise the recorder takes whichever of them
+	 * the frames have.
 	 */
 	unsigned images;
 	bool named;
@@ -93,7 +94,7 @@ static int code(void *user, unsigned kind, const struct sx_image *image, unsigne
 	return *data ? 1 : -ENOMEM;
 }
 
-/* Adds what viewers draw. */
+/* Adds the channels of the messages that viewers draw. */
 static int begin_drawn(struct recorder *r)
 {
 #ifdef SX_HAVE_PROTOBUF
@@ -255,7 +256,7 @@ static void name_images(const struct recorder *r, char *text, size_t bytes)
 		 planes >> STIXEL_PLANE_DISPARITY & 1 ? " and disparity" : "");
 }
 
-/* Says what the recording will take, as soon as the first frames show it. */
+/* Prints a forecast of the recording's size, as soon as the first frames allow it. */
 static int tell_forecast(struct recorder *r, const struct stixel_frame_header *h)
 {
 	char images[64], text[256];
@@ -278,7 +279,7 @@ static int tell_forecast(struct recorder *r, const struct stixel_frame_header *h
 	return 0;
 }
 
-/* Writes a frame and what viewers draw of it. */
+/* Writes a frame and the messages that viewers draw. */
 static int write_frame(struct recorder *r, const struct stixel_frame *frame)
 {
 	int e = sx_recording_frame(&r->writer, frame);
