@@ -213,7 +213,7 @@ struct stixel_boxes_options {
 	float height_max; /* m above the road, >= height_min */
 	/*
 	 * Largest difference between the distances of neighbours in a box, m, >= 0. The library adds the
-	 * difference that one pixel of disparity makes at their distance.
+	 * difference that corresponds to one pixel of disparity at their distance.
 	 */
 	float gap;
 	uint32_t columns; /* least number of columns of a box: narrower ones are left out as noise */
