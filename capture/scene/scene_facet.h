@@ -94,8 +94,8 @@ struct sx_facet {
 float sx_material_tone(const struct sx_facet *f, const struct sx_texture *texture, double s, double t,
 		       float fs, float ft);
 /*
- * Returns the tone of a point of a surface in a room. s, t: place in the texture, m. The other parameters are
- * those of sx_material_tone().
+ * Returns the tone of a point of a surface in a room. s, t: place in the texture, m. sx_material_tone()
+ * describes the other parameters.
  */
 float sx_indoor_tone(const struct sx_facet *f, const struct sx_texture *texture, double s, double t, float fs,
 		     float ft);
