@@ -15,8 +15,8 @@
 #define SX_CONFIG_FILES 256 /* largest number of drop-ins of one instance */
 
 /*
- * Numbers that stand for a data set and for the preset. The values of files have a higher priority than
- * theirs.
+ * Numbers of a data set and of the preset, in place of a file's number. Values of files have a higher
+ * priority.
  */
 #define SX_LOAD_DATASET (-1)
 #define SX_LOAD_PRESET (-2)
