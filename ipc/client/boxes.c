@@ -47,7 +47,7 @@ static bool boxes_touch(const struct boxes *b, const struct piece *one, const st
 	const double x = (double)one->foot->x, other_x = (double)other->foot->x;
 	const double far = x > other_x ? x : other_x;
 	const double step = x > other_x ? x - other_x : other_x - x;
-	/* difference of distances that one pixel of disparity makes at the farther piece, m */
+	/* difference of distances for one pixel of disparity at the farther piece, m */
 	const double pixel = far * far / (h->fx * h->baseline_m);
 
 	return step <= (double)b->o.gap + pixel;
