@@ -240,7 +240,7 @@ static void score_column(struct room_figures *s, const struct pair *p, int u,
 {
 	const struct first first = first_of_column(p, u);
 	const double fb = p->header.fx * p->header.baseline_m, seen = (u + 0.5) * p->width - 4;
-	/* with a ramp, an obstacle before a wall is most often the ramp, which has its own figure */
+	/* a room with a ramp: an obstacle before a wall is most often the ramp, which has its own figure */
 	const bool ramp = p->scene->room.floor == SX_ROOM_RAMP;
 	enum room_verdict verdict;
 

@@ -19,7 +19,7 @@
  *   ramp    pixels of a ramp of up to 10 degrees in object stixels
  *   kerb    columns with a kerb of 5 cm first, up to 2 m, on a textured floor, not in the dark: not found
  *   missed  pixels of things in ground, sky or unknown
- *   beyond  columns with a thing of 8 cm or more first: too far
+ *   beyond  columns with a wall, a door or a thing of 8 cm or more first: too far
  *   down    columns with the edge of a step down first, up to 2 m: too far
  *   gap     columns whose free space passes 40 rows of pixels without any disparity
  *
