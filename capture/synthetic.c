@@ -1,5 +1,6 @@
 /*
- * Source "synthetic": renders frames of a generated street or room (scene.h) in the capture thread on request.
+ * Source "synthetic": renders frames of a generated street or room (scene.h) in the capture thread on
+ * request.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

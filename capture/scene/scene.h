@@ -1,8 +1,8 @@
 /*
- * Synthetic streets and rooms with known ground truth. A frame depends only on (name, seed, size, frame number), and
- * has the same bytes on every machine: it is computed with integers, and with floating point using + - * /
- * only. Raw cameras see the street through lenses. The tables of the lenses also use sines and square roots,
- * and are rounded.
+ * Synthetic streets and rooms with known ground truth. A frame depends only on (name, seed, size, frame
+ * number), and has the same bytes on every machine: it is computed with integers, and with floating point
+ * using + - * / only. Raw cameras see the street through lenses. The tables of the lenses also use sines and
+ * square roots, and are rounded.
  *
  * The world consists of plane pieces ("facets"). The inverse depth of a plane is an affine function of the
  * image coordinates. So disparity, visibility and texture coordinates of both views are exact at every
@@ -76,10 +76,9 @@ void sx_scene_usual_size(const char *name, int *width, int *height);
 void sx_scene_camera(const struct sx_scene_params *p, struct sx_camera *ret);
 
 /*
- * Returns the raw cameras of these scene, lenses and sizes, and their rectification to the nominal camera. Both raw
- * cameras see all of the rectified image. "ideal": already rectified (sx_rig_is_rectified()), and of the
- * rectified size. Returns -EINVAL with a message for unknown lenses; *ret is set
- * on success only.
+ * Returns the raw cameras of these scene, lenses and sizes, and their rectification to the nominal camera.
+ * Both raw cameras see all of the rectified image. "ideal": already rectified (sx_rig_is_rectified()), and of
+ * the rectified size. Returns -EINVAL with a message for unknown lenses; *ret is set on success only.
  */
 int sx_scene_rig(const struct sx_scene_params *p, struct sx_rig *ret, struct sx_why *why);
 

@@ -13,8 +13,8 @@
 #define PILE 0.012f /* size of the coarsest grains of pile, m */
 
 /*
- * A pixel on a surface: its place in the texture, its extents along both axes, and the extent for noise that is
- * the same along both, m.
+ * A pixel on a surface: its place in the texture, its extents along both axes, and the extent for noise that
+ * is the same along both, m.
  */
 struct spot {
 	const struct sx_facet *f;

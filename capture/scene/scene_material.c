@@ -1,6 +1,6 @@
 /*
- * Appearance of the surfaces of streets: tones from edges, periodic patterns and noise. All are averaged over the extent of
- * the pixel, so that both cameras see the same at every distance.
+ * Appearance of the surfaces of streets: tones from edges, periodic patterns and noise. All are averaged over
+ * the extent of the pixel, so that both cameras see the same at every distance.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

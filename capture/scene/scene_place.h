@@ -31,8 +31,8 @@ void sx_place_along(struct sx_facet *f, const struct sx_street *st, double x, do
 void sx_place_flat(struct sx_facet *f, double x, double y, double z, double width, double length);
 /*
  * sx_place_soft() adds a shadow. sx_place_dark() adds one of the sun between x0 and x1, z0 and z1.
- * sx_place_shadow() adds the shadow of an object in that area. Shadows above the limit SX_SHADOWS_MAX are left
- * out.
+ * sx_place_shadow() adds the shadow of an object in that area. Shadows above the limit SX_SHADOWS_MAX are
+ * left out.
  */
 void sx_place_soft(struct sx_scene *s, const struct sx_shadow *shadow);
 void sx_place_dark(struct sx_scene *s, double x0, double x1, double z0, double z1);

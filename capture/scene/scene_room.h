@@ -24,7 +24,9 @@ enum sx_room_floor { SX_ROOM_EVEN, SX_ROOM_CARPET, SX_ROOM_KERB, SX_ROOM_RAMP, S
 #define SX_ROOM_PANES_MAX 4
 #define SX_ROOM_KERB_M 0.05
 
-/* Pose of the robot in a room: x to the right, z ahead of its first place, m; cosine and sine of its course. */
+/*
+ * Pose of the robot in a room: x to the right, z ahead of its first place, m; cosine and sine of its course.
+ */
 struct sx_room_pose {
 	double x, z, cosine, sine;
 };

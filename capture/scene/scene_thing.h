@@ -1,6 +1,6 @@
 /*
- * Things in a room: boxes, furniture, persons, panes of glass. x, z: place in the room, y: height of the floor
- * below the thing, m.
+ * Things in a room: boxes, furniture, persons, panes of glass. x, z: place in the room, y: height of the
+ * floor below the thing, m.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

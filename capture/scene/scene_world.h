@@ -118,7 +118,10 @@ void sx_view_draw_ground(struct sx_view *v, const struct sx_scene *s, int side);
 void sx_view_draw_mirrored(struct sx_view *v, const struct sx_scene *s, int side);
 /* Returns the disparity of facet i at any point of the view; 0: the facet does not cover it. */
 double sx_view_probe(const struct sx_view *v, const struct sx_scene *s, int i, double x, double y);
-/* Returns true if facet i, as a full rectangle, is before the point with disparity d at any point of the view. */
+/*
+ * Returns true if facet i, as a full rectangle, is before the point with disparity d at any point of the
+ * view.
+ */
 bool sx_view_is_before(const struct sx_view *v, const struct sx_scene *s, int i, double x, double y,
 		       double d);
 
