@@ -1,8 +1,9 @@
 /*
  * The configuration: reads files and the command line into struct sx_settings.
  *
- * Order of reading: the preset (config/preset.h), NAME.conf, then NAME.conf.d/ *.conf in byte order of the names, then overrides. The last
- * value of a key wins. Only configuration files and calibration files are opened.
+ * Order of reading: the preset (config/preset.h), NAME.conf, then NAME.conf.d/ *.conf in byte order of the
+ * names, then overrides. The last value of a key wins. Only configuration files and calibration files are
+ * opened.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

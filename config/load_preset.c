@@ -21,8 +21,8 @@ static bool is_set(const struct sx_load *l, int i)
 }
 
 /*
- * Reports a value that the key does not accept. Returns true if the value is good and differs from that of the
- * settings.
+ * Reports a value that the key does not accept. Returns true if the value is good and differs from that of
+ * the settings.
  */
 static bool differs(struct sx_load *l, int i, const char *value, const char *where)
 {

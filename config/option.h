@@ -86,7 +86,9 @@ struct sx_origins {
 	char where[SX_OPTION_MAX][SX_WHERE_BYTES];
 };
 #define SX_ORIGIN_DEFAULT "default"
-/* Returns the origin of a value as in struct sx_origins, or SX_ORIGIN_DEFAULT. origins NULL counts as empty. */
+/*
+ * Returns the origin of a value as in struct sx_origins, or SX_ORIGIN_DEFAULT. origins NULL counts as empty.
+ */
 const char *sx_origin_text(const struct sx_origins *origins, const struct sx_option *o);
 /* Returns true if the value was set live and no file has replaced it since. */
 bool sx_origin_is_live(const struct sx_origins *origins, const struct sx_option *o);

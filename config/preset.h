@@ -1,8 +1,8 @@
 /*
  * Presets: configuration files whose values replace the defaults. The key preset.name selects one.
  *
- * A preset is a file of the usual syntax, NAME.conf in the folder of presets; its first line is a comment that
- * says what it is for. Any other file can be used by its path.
+ * A preset is a file of the usual syntax, NAME.conf in the folder of presets; its first line is a comment
+ * that says what it is for. Any other file can be used by its path.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
