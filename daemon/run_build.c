@@ -62,7 +62,7 @@ static void warn_of_search(const struct sx_settings *s, int width)
 	       s->params.stereo.disparities, width, half > 32 ? half : 32);
 }
 
-/* Warns before the kernel ends the daemon while the engine takes its memory. */
+/* Warns if the engine would need more memory than is free: the kernel may then kill the daemon. */
 static void warn_of_memory(const struct sx_core *core, const struct sx_source_info *info)
 {
 	const struct sx_context_config c = sx_settings_context(core->settings, info);
