@@ -1,5 +1,7 @@
 /*
- * Says stop when something is nearer than 1 m, go when all columns ahead are free, and stop when nothing is known.
+ * Says stop when something is nearer than 1 m, go when all columns ahead are free, and stop when nothing is
+ * known.
+ *
  * c++ -std=c++17 stop.cpp $(pkg-config --cflags --libs stixel) -o stop && ./stop front
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -22,8 +24,7 @@ static double free_ahead(const stixels::frame &frame)
 
 	for (const stixel_free_column &c : frame.free_space()) {
 		const double middle = (u++ + 0.5) * h.column_width - 0.5;
-		const double left_m =
-			(h.cx - middle) / h.fx * STOP_M; // offset of the column at STOP_M
+		const double left_m = (h.cx - middle) / h.fx * STOP_M; // offset of the column at STOP_M
 
 		if (std::abs(left_m) < HALF_WIDTH_M) // a column that was not seen is free up to 0 m
 			nearest_m = std::min(nearest_m, double(c.to_m));
