@@ -85,9 +85,8 @@ def marker_array(frame: Frame, names: Names, instance: Instance) -> Optional[byt
 
     None without a camera model or a road. rosbags serialises points one by one, which takes longer than the rest of a
     frame. So the marker is serialised without points. Then its sequences of points and colours, which are adjacent, are
-    inserted. The data behind them needs an alignment of at most four bytes, and the sequences end at a multiple of
-    four. So that data stays unchanged.
-    """
+    inserted. The data behind the sequences needs an alignment of at most four bytes, and the sequences end at a
+    multiple of four. So the data behind them stays unchanged."""
     if not frame.camera.known or not frame.road.known:
         return None
     points = frame.points("vehicle")[np.unique(frame.obstacle_points()["id"])]
