@@ -85,8 +85,9 @@ int sx_recording_next(struct sx_recording *r, struct sx_record *record);
 typedef int sx_recording_wait_fn(void *user, int fd);
 void sx_recording_on_wait(struct sx_recording *r, sx_recording_wait_fn *wait, void *user);
 /*
- * Sets a decoder for JPEG images instead of libjpeg; NULL: libjpeg, if the program has it. decode(user, jpeg, bytes,
- * pixels, width, height, pitch) writes height rows of width grey levels and returns 0, or a negative error.
+ * Sets a decoder for JPEG images instead of libjpeg; NULL: libjpeg, if the program has it. decode(user, jpeg,
+ * bytes, pixels, width, height, pitch) writes height rows of width grey levels and returns 0, or a negative
+ * error.
  */
 typedef int sx_recording_decode_fn(void *user, const void *jpeg, uint64_t bytes, uint8_t *pixels,
 				   uint32_t width, uint32_t height, uint32_t pitch);

@@ -19,9 +19,10 @@ struct sx_drawn {
 };
 
 /*
- * Adds a channel to the writer's file for each kind in kinds (bits 1u << enum stixel_message_kind), even if no
- * message of this kind comes. kinds: frame, scene, points, transform and scan; the writer makes the others.
- * near_m, far_m: ends of the colours, 0: from the scene. Returns 0 or a negative error.
+ * Adds a channel to the writer's file for each kind in kinds (bits 1u << enum stixel_message_kind), even if
+ * no message of this kind comes. kinds: frame, scene, points, transform and scan; the writer makes the
+ * others. near_m, far_m: ends of the scale of colours, m; 0: the scene decides. Returns 0 or a negative
+ * error.
  */
 int sx_drawn_begin(struct sx_drawn *d, struct sx_recording_writer *w, unsigned kinds, double near_m,
 		   double far_m);
