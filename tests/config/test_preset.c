@@ -121,7 +121,7 @@ static void the_list(void **state)
 	free(text);
 }
 
-/* The presets of the program itself are valid, and described in a line. */
+/* The installed presets are valid, and the first line of each describes it. */
 static void those_that_are_installed(void **state)
 {
 	struct sx_preset_names names;

@@ -1,6 +1,6 @@
 /*
- * Gives pairs of image files to a daemon, for bench_sources.py. The images are copied into shared memory, as a camera
- * would write them:
+ * Gives pairs of image files to a daemon, for bench_sources.py. The images are copied into shared memory, as a
+ * camera would write them:
  *
  *	pairs_feeder FOLDER WIDTH HEIGHT RATE
  *

@@ -3,9 +3,9 @@
  *
  *	make-recording FRAMES FPS COLUMNS PLANE LIVES plain|zstd|jpeg [1.2|set]
  *
- * PLANE: width of a disparity image in px, 0: none. Its height is half of that. jpeg: also a left image as JPEG,
- * with the grey levels 2 * column + 3 * row, at most 64 px wide. LIVES: number of publisher
- * lives within the recording. One frame is lost at each start except the first. 1.2: frames of that ABI. set:
+ * PLANE: width of a disparity image in px, 0: none. Its height is half of that. jpeg: also a left image as
+ * JPEG, with the grey levels 2 * column + 3 * row, at most 64 px wide. LIVES: number of publisher lives within
+ * the recording. One frame is lost at each start except the first. 1.2: frames of that ABI. set:
  * CLOCK_REALTIME was set back by an hour after 200 frames of each life, and forward by a day after 400.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -158,7 +158,10 @@ static void test_frames_come_back(void **state)
 	assert_int_equal(damages, 0);
 }
 
-/* A left image that is no JPEG of its frame. The other frames are whole. */
+/*
+ * A left image that is no JPEG, or no JPEG of this frame, is damage and loses its frame. The other frames are
+ * whole.
+ */
 static void test_what_is_no_image_costs_its_frame(void **state)
 {
 	int frames, damages;

@@ -746,7 +746,7 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
         self.browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
 
     def test_the_map_zooms_and_moves(self):
-        """Looks at places of a map of 20 m: its camera lies on it, and wheel, drag and keys change it as they say."""
+        """A map of 20 m shows the camera. Wheel, drag and keys zoom and move the map."""
         self.open()
         got = self.browser.execute_async_script("""const done = arguments[0];
             import("/map.js").then(({StixelMap, gridStep}) => {
@@ -776,7 +776,7 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
         self.assertEqual(steps, [5, 1, 1000])
 
     def test_places_and_heights(self):
-        """A camera 1.5 m above the road that looks down by 0.1 rad: what it sees of the road is at height 0."""
+        """For a camera 1.5 m above the road that looks down by 0.1 rad, points of the road have the height 0."""
         self.browser.get("http://127.0.0.1:%d/" % self.web.port)
         got = self.browser.execute_async_script("""const done = arguments[0];
             Promise.all([import("/geometry.js"), import("/layout.js")]).then(([g, {KIND}]) => {

@@ -1,5 +1,6 @@
 /*
- * Tests the scene "room": floors, kerbs, ramps and steps have the stated heights, and glass shows what is behind it.
+ * Tests the scene "room": floors, kerbs, ramps and steps have the stated heights, and glass shows what is
+ * behind it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -176,7 +177,7 @@ static void test_glass_shows_what_is_behind(void **state)
 	assert_true(panes > 3 && through > 2000 * panes && frame > 200 * panes);
 }
 
-/* The robot drives into a room, and is put into the next one. */
+/* The robot drives into a room. Then the next room begins. */
 static void test_rooms_follow_each_other(void **state)
 {
 	struct street s;

@@ -119,7 +119,7 @@ static void test_classes_differ(void **state)
 	drop(&v);
 }
 
-/* A filled object is paler than a measured one, but for its lines. */
+/* A filled object is paler than a measured one, except for its lines. */
 static void test_filled(void **state)
 {
 	struct stixel s[2] = {object(0, 0, 40, 10), object(4, 0, 40, 10)};
