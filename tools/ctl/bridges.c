@@ -177,7 +177,8 @@ void ctl_bridges_table(const json_t *bridges)
 	{
 		const json_t *sinks = json_object_get(bridge, "sinks");
 
-		ways += sinks ? json_array_size(sinks) : 1; /* a line says why there are none */
+		/* a bridge without sinks has one line, which says why */
+		ways += sinks ? json_array_size(sinks) : 1;
 		inputs += json_array_size(json_object_get(bridge, "pairs"));
 	}
 	if (ways)

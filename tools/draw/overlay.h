@@ -85,7 +85,9 @@ int sx_overlay_disparity(struct sx_image *rgb, const struct sx_image *disparity,
 
 /* Returns the look of an unseen pixel. scale: sx_overlay_hatch_scale() of the picture's width. */
 struct sx_rgb sx_overlay_unseen(struct sx_rgb under, int x, int y, int scale);
-/* Returns the look of a filled pixel of a class's colour with its weight alpha, of 256. */
+/*
+ * Returns the look of a pixel of a filled stixel. colour, alpha: colour of the class and its weight, of 256.
+ */
 struct sx_rgb sx_overlay_filled(struct sx_rgb under, struct sx_rgb colour, int alpha, int x, int y,
 				int scale);
 int sx_overlay_hatch_scale(int width);

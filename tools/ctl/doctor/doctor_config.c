@@ -68,8 +68,8 @@ static void say_questions(struct doctor *d, const struct sx_source_info *info)
 }
 
 /*
- * Reports the camera and the distances that it can measure. The daemon's sentence comes first: it knows the
- * camera of the source. Without it, says nothing of a camera that only the source knows.
+ * Reports the camera and the distances that it can measure. Prefers the daemon's sentence, because the daemon
+ * knows the source's camera. Without a daemon, says nothing if only the source knows the camera.
  */
 static void say_distances(struct doctor *d, const struct sx_source_info *info)
 {
