@@ -1,6 +1,6 @@
 /*
- * Prints the page's palette.js, layout.js and advice.js, so that colours, offsets and sentences are defined in
- * one place.
+ * Prints the page's palette.js, layout.js and advice.js, so that colours, offsets and sentences are defined
+ * in one place.
  *
  *	web-tables palette|layout|advice
  *
