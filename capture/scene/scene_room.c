@@ -507,7 +507,7 @@ static void add_things(struct sx_scene *s, struct plan *r)
 		add_pane(s, r);
 }
 
-/* Turns a vector of the room into camera's axes. */
+/* Rotates a vector from the room's axes to the camera's axes. */
 static void turn(const struct sx_room_pose *p, double v[3])
 {
 	const double x = v[0], z = v[2];

@@ -9,7 +9,7 @@
 #include "capture/scene/scene_world.h"
 
 #define GLASS_PASSES 0.88f /* share of the light that passes glass */
-#define GLASS_TONE 9.0f	   /* tone of what glass reflects */
+#define GLASS_TONE 9.0f	   /* tone of the reflection in glass */
 
 /* Shadows that may fall on the ground seen in one image row. */
 struct row_shadows {
@@ -131,7 +131,7 @@ static float wet_road(const struct sx_view *v, const struct sx_scene *scene, con
 	return tone * (1 - wet) + wet * mirrored_at(&scene->mirrored[v - scene->view], scene, x, y);
 }
 
-/* Returns the tone of a point at (x, y), seen through the panes of glass before it. */
+/* Returns the tone of a point at (x, y), seen through the panes of glass in front of it. */
 static float behind_glass(const struct sx_scene *s, const struct sx_view *v, double x, double y,
 			  double inverse, float tone)
 {

@@ -109,7 +109,7 @@ static bool take_two(double ret[2])
 	return sscanf(optarg, "%lf,%lf%c", &ret[0], &ret[1], &rest) == 2;
 }
 
-/* Takes numbers, with a comma between them. */
+/* Reads numbers with a comma between them. */
 static bool take_figures(double *ret, int count)
 {
 	const char *at = optarg;

@@ -89,7 +89,10 @@ static void make(enum odd what, int of_quality)
 	assert_int_equal(coded, FRAMES);
 }
 
-/* Checks a frame: its bytes before the images, its disparity as written, its left image about as written. */
+/*
+ * Checks a frame: the bytes before its images and its disparity are as written, its left image is about as
+ * written.
+ */
 static void check(const struct stixel_frame *frame)
 {
 	const unsigned i = (unsigned)frame->header->number - 1;

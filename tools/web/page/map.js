@@ -1,4 +1,5 @@
-// Draws free space and obstacles from above, in metres. The camera looks up. The map zooms and moves.
+// Draws free space and obstacles from above, in metres. The camera is at the lower edge and looks up. The user can zoom
+// and move the map.
 // SPDX-License-Identifier: Apache-2.0
 import {hasMetres, placeWords, stixelWords} from "./geometry.js";
 import {Gesture} from "./gesture.js";

@@ -4,7 +4,7 @@ import {divide} from "./fit.js";
 
 const RULERS = 46; // height of the map's ruler, px
 const GAP = 7; // px between two panes
-const DOCK_PX = 384, DOCK_FROM_PX = 900; // from this width on, the dock is beside the views, else a sheet below
+const DOCK_PX = 384, DOCK_FROM_PX = 900; // the dock is beside the views from this width on, else a sheet below
 const SHEET = 0.55; // height of the sheet, as a share of the space for the views
 const $ = (id) => document.getElementById(id);
 

@@ -104,7 +104,7 @@ export class Space {
     this.paint();
   }
 
-  // Changes the view. From then on its size in metres stays.
+  // Changes the view. From then on, the view keeps its size in metres.
   change(how) {
     this.reach = this.reach ?? reachOf(this.frame?.scale);
     how();
