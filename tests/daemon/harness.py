@@ -6,6 +6,7 @@ import mmap
 import os
 import queue
 import random
+import re
 import shutil
 import signal
 import socket
@@ -359,6 +360,11 @@ class Instance:
             self.pending += self.messages()
             return [line for m in self.pending for line in m if line.startswith(start)]
         return until(look, seconds, "message " + start)
+
+
+def without_origins(printed):
+    """Returns a printed configuration without its remarks from where each value comes."""
+    return re.sub("(?m)^(# .*); from .*", r"\1", printed)
 
 
 def write_pair(folder, name, seed, width=160, height=96):

@@ -7,11 +7,7 @@ import signal
 import time
 import unittest
 
-from harness import FREE, SANITIZED, SMALL, TestCase, receive, until, write_pair
-
-
-def without_origins(printed):
-    return re.sub("(?m)^(# .*); from .*", r"\1", printed)
+from harness import FREE, SANITIZED, SMALL, TestCase, receive, until, without_origins, write_pair
 
 
 class Configuration(TestCase):
