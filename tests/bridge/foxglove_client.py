@@ -24,7 +24,7 @@ class Client:
     def connect(self, url, subprotocol="foxglove.sdk.v1", ca=None, channels=0):
         """Connects. Returns the server's information and its channels, after at least `channels` of them have come."""
         context = ssl.create_default_context(cafile=ca) if ca else None
-        self.socket = connect(url, subprotocols=[subprotocol], max_size=None, max_queue=4, ssl=context,
+        self.socket = connect(url, subprotocols=[subprotocol], max_size=None, max_queue=4, ssl=context, open_timeout=60,
                               compression=None)
         info = json.loads(self.socket.recv(10))
         while len(self.channels) < channels:
