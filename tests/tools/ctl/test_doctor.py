@@ -280,8 +280,9 @@ class Running(Doctor):
         self.assertFalse({"left camera", "camera", "cameras", "distances"} & set(found))
         daemon = self.daemon = Daemon("doctor", "engine.backend=cpu", "source.kind=shared")
         self.addCleanup(daemon.stop)
-        for _ in range(100):  # no frame will come
-            if daemon.ctl("status", "--json").returncode == 0:
+        for _ in range(100):  # no frame will come; the socket is there when the daemon has started
+            status = daemon.ctl("status", "--json")
+            if status.returncode == 0 and json.loads(status.stdout)["state"] != "starting":
                 break
             time.sleep(0.1)
         self.put("/proc/%d/status" % daemon.process.pid,
