@@ -78,7 +78,8 @@ progress_begin()
 progress_end()
 {
 	[ -n "$progress_watcher" ] || return 0
-	kill "$progress_watcher" 2>/dev/null || true
+	# not by SIGTERM: a shell that was just started would run this script's trap for EXIT
+	kill -KILL "$progress_watcher" 2>/dev/null || true
 	wait "$progress_watcher" 2>/dev/null || true
 	progress_watcher=''
 	! progress_on_terminal || printf '\r\033[K' >&2

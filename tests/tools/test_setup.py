@@ -146,6 +146,11 @@ esac
         for text in ("", "progress_seconds=(1 1) progress_off=yes; "):
             self.assertEqual(self.shell("exec 2>&1; %s%s say end" % (text, work)), "bash: end\n")
 
+    def test_the_end_of_progress_runs_no_trap_of_the_script(self):
+        """A shell that is ended at once after its start still has the trap of the script that started it."""
+        self.assertEqual(self.shell("trap 'echo end' EXIT; for i in {1..50}; do progress_begin x; progress_end; done"),
+                         "end\n")
+
     def test_progress_on_a_terminal(self):
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 20, 0, 0))
