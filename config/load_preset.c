@@ -118,7 +118,7 @@ static void print_preset(const char *name, FILE *to)
 {
 	struct sx_load *l = calloc(1, sizeof(*l));
 	struct sx_errors errors = {0};
-	char path[PATH_MAX], help[256] = "";
+	char path[PATH_MAX] = "", help[256] = "";
 	struct sx_why why = {""};
 	int r = l ? sx_settings_init(&l->settings) : -ENOMEM;
 

@@ -343,14 +343,18 @@ class frame
 	}
 	/*
 	 * Returns the obstacles as boxes in vehicle coordinates, the nearest first, with the usual options:
-	 * stixel_boxes().
+	 * stixel_boxes(). Empty for a frame that stixel_boxes() refuses.
 	 */
 	std::vector<stixel_box> boxes() const
 	{
-		const std::int64_t n = stixel_boxes(&f_, nullptr, 0, nullptr, 0);
-		std::vector<stixel_box> all(n > 0 ? static_cast<std::size_t>(n) : 0);
+		std::vector<stixel_box> all(256);
+		std::int64_t n = stixel_boxes(&f_, nullptr, 0, all.data(), all.size());
 
-		stixel_boxes(&f_, nullptr, 0, all.data(), all.size());
+		if (n > static_cast<std::int64_t>(all.size())) {
+			all.resize(static_cast<std::size_t>(n));
+			n = stixel_boxes(&f_, nullptr, 0, all.data(), all.size());
+		}
+		all.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
 		return all;
 	}
 	/*

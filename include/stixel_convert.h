@@ -249,7 +249,8 @@ STIXEL_API int stixel_boxes_defaults(const struct stixel_frame *frame, struct st
  * So two people side by side may be one box, and a thing behind a pole may be two boxes.
  *
  * Writes at most room boxes, the nearest first. Returns the number of boxes that the frame has; 0 if it has
- * no camera model or no road; -EINVAL for bad options; -ENOMEM. options NULL: the usual options.
+ * no camera model or no road; -EINVAL for bad options; -E2BIG for a frame with far too many obstacles in one
+ * column; -ENOMEM. options NULL: the usual options. Filled objects (STIXEL_FLAG_FILLED) are obstacles here.
  */
 STIXEL_API int64_t stixel_boxes(const struct stixel_frame *frame, const struct stixel_boxes_options *options,
 				size_t bytes, struct stixel_box *boxes, uint64_t room);

@@ -15,6 +15,12 @@
 #define BOXES_GAP_M 0.3f
 #define BOXES_COLUMNS 2u
 
+/*
+ * Most comparisons of two obstacles for one frame. Frames of cameras need a thousandth of them. Without this
+ * limit, a forged frame with all its stixels in one column would block its reader for hours.
+ */
+#define BOXES_COMPARISONS ((uint64_t)1 << 26)
+
 /* An obstacle: a stixel, with its foot and top in vehicle coordinates. */
 struct piece {
 	const struct stixel *stixel;
@@ -53,13 +59,18 @@ static bool boxes_touch(const struct boxes *b, const struct piece *one, const st
 	return step <= (double)b->o.gap + pixel;
 }
 
-static void boxes_join(struct boxes *b)
+/* Joins the pieces that belong together. Returns 0, or -E2BIG after BOXES_COMPARISONS. */
+static int boxes_join(struct boxes *b)
 {
+	uint64_t left = BOXES_COMPARISONS;
 	uint32_t from = 0; /* first piece that is at most one column before */
 
 	for (uint32_t i = 0; i < b->count; i++) {
 		while (b->pieces[from].stixel->column + 1u < b->pieces[i].stixel->column)
 			from++;
+		if (left < i - from)
+			return -E2BIG;
+		left -= i - from;
 		for (uint32_t k = from; k < i; k++) {
 			uint32_t a, c;
 
@@ -71,6 +82,7 @@ static void boxes_join(struct boxes *b)
 			b->pieces[a < c ? c : a].parent = a < c ? a : c;
 		}
 	}
+	return 0;
 }
 
 /* Takes the obstacles that reach between both heights. */
@@ -202,8 +214,9 @@ int64_t stixel_boxes(const struct stixel_frame *frame, const struct stixel_boxes
 		n = 2 * (int64_t)frame->header->stixel_count;
 	if (n >= 0) {
 		boxes_take(&b, n);
-		boxes_join(&b);
-		n = boxes_make(&b, boxes ? boxes : none, room);
+		n = boxes_join(&b);
+		if (n == 0)
+			n = boxes_make(&b, boxes ? boxes : none, room);
 	}
 	free(b.points);
 	free(b.pieces);

@@ -369,6 +369,14 @@ class Boxes(unittest.TestCase):
         with self.assertRaises(TypeError):
             frame.boxes(depth=1)
 
+    def test_forged_frame_with_one_full_column(self):
+        one = {"row_top": 200, "row_bottom": 300, "disparity_q7": 20 * 128}
+        frame = stixel.load(pack([[one] * 15000], **CAMERA, **road_of(0, 0)))
+        with self.assertRaisesRegex(ValueError, "far too many obstacles in one column"):
+            frame.boxes()
+        frame = stixel.load(pack([[one] * 500, [one] * 500], **CAMERA, **road_of(0, 0)))
+        self.assertEqual([int(b["stixels"]) for b in frame.boxes()], [1000])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -100,7 +100,7 @@ class Examples(support.TestCase):
         found = re.findall(r"^ +(\S+) m ahead, +(\S+) m to the left: (\S+) m wide, (\S+) m high$", out, re.M)
         self.assertEqual(len(found), sum(min(int(n), 5) for n in heads))
         self.assertGreater(len(found), 8)
-        # one of the objects beside the street is about 2.4 m wide and 2.7 m high
+        # the street has an object of about 2.4 m by 2.7 m at its side
         self.assertTrue(any(2 < float(wide) < 2.8 and 2.3 < float(high) < 3.1 for _, _, wide, high in found), out)
 
     @needs("open3d")

@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import ctypes
+import errno
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple
 
 import numpy as np
@@ -111,6 +112,8 @@ def boxes_of(data: bytes, header: Any, values: Any) -> NDArray[Any]:
     _set(o, values, "boxes")
     boxes = np.empty(int(header["stixel_count"]), BOX)
     count = library().boxes(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o), boxes.ctypes.data, len(boxes))
+    if count == -errno.E2BIG:
+        raise ValueError("boxes: the frame has far too many obstacles in one column: is it damaged?")
     if count < 0:
         raise ValueError("boxes: options out of their limits, see <stixel_convert.h>")
     return boxes[:count]

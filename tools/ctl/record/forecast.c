@@ -18,7 +18,7 @@
 
 bool record_forecast_frame(struct record_forecast *f, const struct stixel_frame_header *h)
 {
-	if (f->told)
+	if (f->done)
 		return false;
 	f->last_ns = h->published_ns;
 	if (f->frames++ == 0) {
@@ -51,9 +51,9 @@ bool record_forecast_tell(struct record_forecast *f, uint64_t bytes, const char 
 		f->first_bytes = bytes;
 		return false;
 	}
-	f->told = true;
+	f->done = true;
 	if (!(seconds > 0.0) || bytes <= f->first_bytes)
-		return false; /* the times of publication do not differ */
+		return false; /* the frames have the same time of publication, or added nothing */
 	rate = (double)(f->frames - 1) / seconds;
 	speed = (double)(bytes - f->first_bytes) / seconds;
 	n = snprintf(text, text_bytes, "%.1f frames a second, %s: about %.*f MB a minute", rate, images,

@@ -18,7 +18,7 @@ struct record_forecast {
 	uint64_t first_bytes;	   /* bytes up to the end of the first frame */
 	int64_t first_ns, last_ns; /* times when the first and the last frame were published, ns */
 	int64_t began_ns;	   /* time when the recorder got the first frame, ns */
-	bool told;
+	bool done;		   /* the forecast was made */
 };
 
 /*

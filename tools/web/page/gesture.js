@@ -4,9 +4,9 @@ const STEP = 1.0015; // zoom of one px of the wheel
 const STILL_PX = 4; // a pointer that moves less than this makes no drag
 
 export class Gesture {
-  // on: functions zoom(factor, x, y), move(x, y, event), point([x, y] or null) and reset(), in CSS px of the canvas.
-  // move gets the distance since its last call. An optional twist(x, y) gets the distance of a drag with two fingers or
-  // the right button.
+  // The object `on` has functions zoom(factor, x, y), move(x, y, event), point([x, y] or null) and reset(), in CSS px of
+  // the canvas. move gets the distance since its last call. An optional twist(x, y) gets the distance of a drag with two
+  // fingers or the right button.
   constructor(canvas, on) {
     Object.assign(this, {canvas, on, down: new Map(), way: 0});
     canvas.addEventListener("wheel", (e) => {

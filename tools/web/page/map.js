@@ -325,8 +325,8 @@ export class StixelMap {
     return tile;
   }
 
-  // Draws the objects. In each column, the object that ends the free space stands out, or else the nearest object
-  // behind the unseen area. Other objects are paler.
+  // Draws the objects. In each column, the object that ends the free space stands out. If no object ends it, the nearest
+  // object stands out. Other objects are paler.
   objects() {
     const {columns, offsets, stixels: s, free} = this.frame;
     const stands = (i) => s.kind[i] === KIND.object && s.disparity[i] > 0 && !free?.absent.has(i);

@@ -49,7 +49,7 @@ export class Past {
       this.clear(); // the daemon has restarted
     this.sets.push(set);
     this.bytes += bytesOf(set);
-    while (this.bytes > this.mostBytes || this.sets[0].taken < set.taken - MOST_MS)
+    while (this.sets.length > 1 && (this.bytes > this.mostBytes || this.sets[0].taken < set.taken - MOST_MS))
       this.bytes -= bytesOf(this.sets.shift());
   }
 

@@ -1,5 +1,5 @@
-// Shows the stixels in three dimensions with WebGL: objects and ground with the camera's picture on them, over a grid
-// with lines in metres. The user can turn and move the view.
+// Shows the stixels in three dimensions with WebGL: objects and ground with the camera's picture on them.
+// The grid below them has lines in metres. The user can turn and move the view.
 // SPDX-License-Identifier: Apache-2.0
 import {groundDisparity, hasMetres, point, toVehicle} from "./geometry.js";
 import {Gesture} from "./gesture.js";
