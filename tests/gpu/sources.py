@@ -51,17 +51,17 @@ def other_code(text):
 
 def digest_of(name, data):
     text = data.decode("utf-8", "surrogateescape")
-    code = c_code(text) if name.endswith((".c", ".h", ".cu", ".cuh")) else other_code(text)
+    code = c_code(text) if name.endswith((".c", ".h", ".cc", ".cu", ".cuh")) else other_code(text)
     return hashlib.sha256("\0".join(code).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def digests(top):
+def digests(top, folders=FOLDERS, kinds=KINDS):
     """Returns {name: SHA-256} of the code of the files in the tree."""
     found = {}
-    for folder in FOLDERS:
+    for folder in folders:
         for here, _, names in os.walk(os.path.join(top, folder)):
             for name in names:
-                if name.endswith(KINDS):
+                if name.endswith(kinds):
                     path = os.path.join(here, name)
                     with open(path, "rb") as f:
                         found[os.path.relpath(path, top)] = digest_of(name, f.read())

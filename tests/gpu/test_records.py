@@ -160,21 +160,29 @@ class Code(unittest.TestCase):
 CHECK = """case $0 in *-ptx75/*)
 	[ -z "$CUDA_DISABLE_PTX_JIT" ] || [ -e has_sass ] || { echo "engine cuda: no code"; exit 77; } ;;
 esac
+echo "$0 $*" >>ran
+if [ -e bad ] && echo "$0 $*" | grep -q -e "$(cat bad)"; then
+	echo "volume checkpoint, input mapped: speckle differs"
+	echo "5 checks, 1 failed"
+	exit 1
+fi
 echo "# D, sm_90: 5 checks, 0 failed"
 echo "5 checks, 0 failed"
 """
 PROGRAMS = {
     "nvidia-smi": "echo 'D, 580.1, 9.0'",
     "nvcc": "echo 'release 13.0, V13.0.1'",
-    "compute-sanitizer": "echo 'ERROR SUMMARY: 0 errors'; echo '3 checks, 0 failed'",
+    "compute-sanitizer": 'shift; echo "sanitizer $*" >>ran; shift 3; o=$("$@") || { echo "$o"; exit 1; }; '
+                         'echo "ERROR SUMMARY: 0 errors"; echo "3 checks, 0 failed"',
     "meson": "while [ $# -gt 1 ]; do case $1 in -D*|setup|configure) ;; *) mkdir -p $1;; esac; shift; done; echo $*",
-    "ninja": "mkdir -p $2/tests/gpu/device $2/tools; cp check $2/tests/gpu/device/check_device; "
+    "ninja": "mkdir -p $2/tests/gpu/device $2/tools $2/gpu; touch $2/gpu/stixel-cuda.so; "
+             "cp check $2/tests/gpu/device/check_device; "
              "cp check $2/tests/gpu/device/check_intrinsics; "
              "cp bench $2/tools/stixel-bench",
     "check": CHECK,
-    "gate": "echo 'gate: base abc'; echo 'slower by more than 5 %: nothing'; "
+    "gate": "echo gate >>ran; echo 'gate: base abc'; echo 'slower by more than 5 %: nothing'; "
             "exit $(cat gate_exit 2>/dev/null || echo 0)",
-    "bench": "case \"$*\" in *json*) echo '{\"memory_bytes\": 1}';; *) echo table;; esac",
+    "bench": "echo bench >>ran; case \"$*\" in *json*) echo '{\"memory_bytes\": 1}';; *) echo table;; esac",
 }
 
 
@@ -215,11 +223,13 @@ class Passes(unittest.TestCase):
 
     def assert_both(self):
         text, ptx = self.record()
-        self.assertRegex(ptx[0], r"^compute_75 PTX on D: 65, 0 failed; 0 real pairs; driver 580.1, CUDA 13.0, 20")
-        self.assertEqual(len(ptx), 1 + 13 + 7)  # variants, random settings, the emulator's functions; sanitizers
+        self.assertRegex(ptx[0], r"^compute_75 PTX on D: 15, 0 failed; 0 real pairs; driver 580.1, CUDA 13.0, 20")
+        self.assertEqual(len(ptx), 1 + 3 + 7)  # variants, random settings, the emulator's functions; sanitizers
         self.assertIn("compute_75 PTX, memcheck: ERROR SUMMARY: 0 errors in 3 checks", ptx)
-        self.assertIn("compute_75 PTX, racecheck: ERROR SUMMARY: 0 errors in 3 checks of random settings", ptx)
-        self.assertEqual(text.count("65, 0 failed"), 2)
+        for of in ("variant 0", "variant 1", "random settings"):  # two parts each
+            self.assertIn("compute_75 PTX, racecheck: ERROR SUMMARY: 0 errors in 6 checks of " + of, ptx)
+            self.assertIn("\nracecheck: ERROR SUMMARY: 0 errors in 6 checks of %s\n" % of, text)
+        self.assertEqual(text.count("15, 0 failed"), 2)
         self.assertIn("table\n\n" + "\n".join(sources.sum_lines(sources.digests(self.top))), text)
         self.assertEqual(sources.sentence(self.top), ("gpu: sources are those validated on D, " +
                                                       re.search("^date: (.*)", text, re.M).group(1), True))
@@ -235,6 +245,58 @@ class Passes(unittest.TestCase):
         shutil.rmtree(self.top + "/build")
         self.validate()  # a new run keeps the lines of the same sources
         self.assert_both()
+
+    def test_both_at_once(self):
+        self.validate("--both")
+        self.assert_both()
+        with open(self.top + "/ran") as f:
+            ran = f.read().splitlines()
+        compared = [n for n, line in enumerate(ran) if "check_device --" in line and "--threads" in line]
+        cleaned = [n for n, line in enumerate(ran) if line.startswith("sanitizer")]
+        self.assertEqual((len(compared), len(cleaned)), (4, 2 * 10))
+        self.assertLess(max(compared), min(cleaned))  # alone on the GPU
+        self.assertLess(max(cleaned), ran.index("gate"))
+        self.assertEqual(ran.count("gate"), 1)
+
+    def test_a_failure_is_shown_and_not_recorded(self):
+        for program in ("validate/.*check_device --threads", "ptx75/.*check_device --threads", "--random 1 480",
+                        "ptx75/.*check_intrinsics", "--quick --variant 1 --part 1 2", "--random 1001 12 --part 0 2",
+                        "--quick$"):
+            with open(self.top + "/bad", "w") as f:
+                f.write(program)
+            said = self.validate("--both", code=1)
+            self.assertIn("volume checkpoint, input mapped: speckle differs", said, program)
+            self.assertIn("FAILED with 1", said)
+            self.assertFalse(os.path.exists(self.top + "/tests/gpu/validated.txt"))
+        os.unlink(self.top + "/bad")
+        self.validate("--both")
+        self.assert_both()
+
+    def test_compiled_elsewhere(self):
+        os.rename(self.top + "/bin/nvidia-smi", self.top + "/smi")
+        self.validate("--both", "--compile", "90")
+        self.assertFalse(os.path.exists(self.top + "/ran"))
+        os.rename(self.top + "/smi", self.top + "/bin/nvidia-smi")
+        for name in ("meson", "ninja"):
+            os.unlink(self.top + "/bin/" + name)
+        for folder in ("validate", "validate-ptx75"):  # only the compiled programs travel
+            os.rename(self.top + "/build/%s/compiled" % folder, self.top + "/" + folder)
+        shutil.rmtree(self.top + "/build")
+        for folder in ("validate", "validate-ptx75"):
+            os.makedirs(self.top + "/build/" + folder)
+            os.rename(self.top + "/" + folder, self.top + "/build/%s/compiled" % folder)
+        self.validate("--both", "--compiled")
+        self.assert_both()
+        os.unlink(self.top + "/tests/gpu/validated.txt")
+        with open(self.top + "/bin/nvcc", "w") as f:
+            f.write("#!/bin/sh\necho 'release 12.9, V12.9.1'\n")
+        self.assertIn("build/validate/compiled: no programs of these sources, for sm_90 by CUDA 12.9",
+                      self.validate("--both", "--compiled", code=1))
+        self.source("two")
+        with open(self.top + "/bin/nvcc", "w") as f:
+            f.write("#!/bin/sh\necho 'release 13.0, V13.0.1'\n")
+        self.assertIn("no programs of these sources", self.validate("--both", "--compiled", code=1))
+        self.assertFalse(os.path.exists(self.top + "/tests/gpu/validated.txt"))
 
     def test_sources_of_both(self):
         self.validate("--ptx75")
