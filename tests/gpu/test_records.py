@@ -160,7 +160,7 @@ class Code(unittest.TestCase):
 CHECK = """case $0 in *-ptx75/*)
 	[ -z "$CUDA_DISABLE_PTX_JIT" ] || [ -e has_sass ] || { echo "engine cuda: no code"; exit 77; } ;;
 esac
-echo "$0 $*" >>ran
+echo "$0 $*${CUDA_VISIBLE_DEVICES:+ on $CUDA_VISIBLE_DEVICES}" >>ran
 if [ -e bad ] && echo "$0 $*" | grep -q -e "$(cat bad)"; then
 	echo "volume checkpoint, input mapped: speckle differs"
 	echo "5 checks, 1 failed"
@@ -172,6 +172,7 @@ echo "5 checks, 0 failed"
 PROGRAMS = {
     "nvidia-smi": "echo 'D, 580.1, 9.0'",
     "nvcc": "echo 'release 13.0, V13.0.1'",
+    "strip": "true",
     "compute-sanitizer": 'shift; echo "sanitizer $*" >>ran; shift 3; o=$("$@") || { echo "$o"; exit 1; }; '
                          'echo "ERROR SUMMARY: 0 errors"; echo "3 checks, 0 failed"',
     "meson": "while [ $# -gt 1 ]; do case $1 in -D*|setup|configure) ;; *) mkdir -p $1;; esac; shift; done; echo $*",
@@ -226,9 +227,9 @@ class Passes(unittest.TestCase):
         self.assertRegex(ptx[0], r"^compute_75 PTX on D: 15, 0 failed; 0 real pairs; driver 580.1, CUDA 13.0, 20")
         self.assertEqual(len(ptx), 1 + 3 + 7)  # variants, random settings, the emulator's functions; sanitizers
         self.assertIn("compute_75 PTX, memcheck: ERROR SUMMARY: 0 errors in 3 checks", ptx)
-        for of in ("variant 0", "variant 1", "random settings"):  # two parts each
-            self.assertIn("compute_75 PTX, racecheck: ERROR SUMMARY: 0 errors in 6 checks of " + of, ptx)
-            self.assertIn("\nracecheck: ERROR SUMMARY: 0 errors in 6 checks of %s\n" % of, text)
+        for checks in ("9 checks of variant 0", "9 checks of variant 1", "6 checks of random settings"):
+            self.assertIn("compute_75 PTX, racecheck: ERROR SUMMARY: 0 errors in " + checks, ptx)
+            self.assertIn("\nracecheck: ERROR SUMMARY: 0 errors in %s\n" % checks, text)
         self.assertEqual(text.count("15, 0 failed"), 2)
         self.assertIn("table\n\n" + "\n".join(sources.sum_lines(sources.digests(self.top))), text)
         self.assertEqual(sources.sentence(self.top), ("gpu: sources are those validated on D, " +
@@ -253,15 +254,25 @@ class Passes(unittest.TestCase):
             ran = f.read().splitlines()
         compared = [n for n, line in enumerate(ran) if "check_device --" in line and "--threads" in line]
         cleaned = [n for n, line in enumerate(ran) if line.startswith("sanitizer")]
-        self.assertEqual((len(compared), len(cleaned)), (4, 2 * 10))
+        self.assertEqual((len(compared), len(cleaned)), (4, 2 * 12))
         self.assertLess(max(compared), min(cleaned))  # alone on the GPU
         self.assertLess(max(cleaned), ran.index("gate"))
         self.assertEqual(ran.count("gate"), 1)
 
+    def test_two_devices(self):
+        with open(self.top + "/bin/nvidia-smi", "a") as f:
+            f.write("echo 'D, 580.1, 9.0'\n")
+        self.validate("--both")
+        self.assert_both()
+        with open(self.top + "/ran") as f:
+            ran = f.read().splitlines()
+        self.assertEqual({line.endswith(" on 1") for line in ran if "--threads" in line}, {True})
+        self.assertEqual(sum(" on " in line for line in ran), 4 + 2)  # and the functions of the emulator
+        self.assertLess(max(n for n, line in enumerate(ran) if "--threads" in line), ran.index("gate"))
+
     def test_a_failure_is_shown_and_not_recorded(self):
-        for program in ("validate/.*check_device --threads", "ptx75/.*check_device --threads", "--random 1 480",
-                        "ptx75/.*check_intrinsics", "--quick --variant 1 --part 1 2", "--random 1001 12 --part 0 2",
-                        "--quick$"):
+        for program in ("validate/.*check_device --threads", "ptx75/.*--random 1 480", "ptx75/.*check_intrinsics",
+                        "--quick --variant 1 --part 1 3"):
             with open(self.top + "/bad", "w") as f:
                 f.write(program)
             said = self.validate("--both", code=1)
