@@ -82,6 +82,7 @@ struct sx_source_info {
 	const struct sx_camera *camera;
 	const struct sx_rig *rig;
 	bool camera_yields;
+	bool awaited; /* shared: there is no writer yet, so size and format are a guess, and the camera is unknown */
 	bool live; /* images of cameras: noise makes every two images differ */
 	/* shared: name and process of the writer, "grab (process 1234)"; belongs to the source. NULL: other kinds */
 	const char *writer;

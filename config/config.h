@@ -106,10 +106,18 @@ void sx_origins_take_live(struct sx_origins *origins, const struct sx_origins *f
 			  const struct sx_settings *s, const struct sx_settings *new);
 
 /*
- * Runs the checks that need the image size: sx_params_check(), and the size and the principal point in the
- * calibration file. Call it when the source is open. width, height: size of the source's images, px; of the
- * raw images if s->rectify. Returns 0, or -EINVAL with a message in why.
+ * Checks the parameters with the camera and the image size of an open source: sx_params_check(). Returns 0, or
+ * -EINVAL with a message in why.
  */
+int sx_settings_check_params(const struct sx_settings *s, const struct sx_source_info *info,
+			     struct sx_why *why);
+/*
+ * Runs all checks that need an open source: sx_settings_check_params(), and the size and the principal point in
+ * the calibration file. Returns 0, or -EINVAL with a message in why.
+ */
+int sx_settings_check_source(const struct sx_settings *s, const struct sx_source_info *info,
+			     struct sx_why *why);
+/* Runs the same checks for images of this size, px (raw images if s->rectify), with the configuration's camera. */
 int sx_settings_check_size(const struct sx_settings *s, int width, int height, struct sx_why *why);
 /*
  * Returns the rig that rectifies the images of this source; NULL: the images are rectified already. The rig
@@ -122,7 +130,9 @@ bool sx_settings_camera_of_source(const struct sx_settings *s, const struct sx_s
 struct sx_camera sx_settings_camera(const struct sx_settings *s, const struct sx_source_info *info);
 /*
  * Returns the configuration of a context for pairs of this source: size, pixel format, parameters with the
- * matching camera, and rectification. All other members are 0.
+ * matching camera, and rectification. All other members are 0. If a writer is awaited that has to give the
+ * camera, road.mode is plane: a calibrated road needs the camera, and these contexts compute nothing before
+ * the writer comes.
  */
 struct sx_context_config sx_settings_context(const struct sx_settings *s, const struct sx_source_info *info);
 /*

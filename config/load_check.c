@@ -14,7 +14,6 @@
 #include "config/calibration/calibration.h"
 #include "config/classes.h"
 #include "config/load_priv.h"
-#include "stages/params_check.h"
 
 #define PLACES 3 /* largest number of places in one message */
 /* Keys of [camera] whose values the calibration file also has. */
@@ -234,6 +233,22 @@ static void check_camera_given(struct sx_load *l)
 			where, missing);
 }
 
+/*
+ * Requires camera.height_m for a calibrated road with a writer's camera: the writer does not know it, and the
+ * default would give every distance of the road the wrong scale.
+ */
+static void check_height_given(struct sx_load *l)
+{
+	const struct sx_settings *s = &l->settings;
+
+	if (s->params.road.mode == SX_ROAD_CALIBRATED && s->source.kind == SX_SOURCE_SHARED &&
+	    !s->calibration && !(s->params.camera.fx > 0) && !sx_load_set_at(l, "camera", "height_m"))
+		sx_errors_add(l->errors,
+			      "%s: [road] mode: calibrated needs camera.height_m: the writer of pairs gives "
+			      "its camera, but not the height above the road",
+			      sx_load_set_at(l, "road", "mode"));
+}
+
 static void check_exists(struct sx_load *l, const char *section, const char *key, const char *path)
 {
 	struct sx_why why;
@@ -407,8 +422,10 @@ void sx_load_check(struct sx_load *l, bool source_required)
 {
 	const struct sx_settings *s = &l->settings;
 	struct sx_log_levels levels;
-	int width = s->rectify ? s->rig.width : s->source.width;
-	int height = s->rectify ? s->rig.height : s->source.height;
+	/* if the size is not known, check the largest one: every width that a key allows fits into it */
+	const struct sx_source_info largest = {.width = s->source.width ? s->source.width : 4096,
+					       .height = s->source.height ? s->source.height : 2160,
+					       .awaited = s->source.kind == SX_SOURCE_SHARED};
 	char allowed[SX_OPTION_ALLOWED_BYTES];
 	struct sx_why why;
 
@@ -422,13 +439,13 @@ void sx_load_check(struct sx_load *l, bool source_required)
 	check_keep(l, "exposure_ms", s->source.exposure_ms);
 	check_keep(l, "gain", s->source.gain);
 	check_camera_given(l);
+	check_height_given(l);
 	take_classes(l);
 	check_external(l, source_required);
 	if (sx_log_levels_parse(&levels, s->log_levels ? s->log_levels : "", &why) < 0)
 		sx_errors_add(l->errors, "%s: [log] levels: %s", sx_load_set_at(l, "log", "levels"),
 			      why.text);
-	/* if the size is not known, check the largest one: every width that a key allows fits into it */
-	if (sx_params_check(&s->params, width ? width : 4096, height ? height : 2160, &why) < 0)
+	if (sx_settings_check_params(s, &largest, &why) < 0)
 		add_with_places(l, why.text);
 	if (s->source.width && !sx_settings_size_fits(s, s->source.width, s->source.height, &why))
 		sx_errors_add(l->errors, "%s: [source] size: %s", sx_load_set_at(l, "source", "size"),

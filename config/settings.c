@@ -177,12 +177,32 @@ bool sx_settings_size_fits(const struct sx_settings *s, int width, int height, s
 	return true;
 }
 
+int sx_settings_check_params(const struct sx_settings *s, const struct sx_source_info *info,
+			     struct sx_why *why)
+{
+	const struct sx_context_config c = sx_settings_context(s, info);
+
+	if (info->camera_yields && c.params.road.mode == SX_ROAD_CALIBRATED && !(c.params.camera.fx > 0))
+		return sx_why_fail(
+			-EINVAL, why,
+			"road.mode = calibrated needs a camera, and neither the writer nor [camera] "
+			"gives one (fx, fy, cx, cy, baseline_m)");
+	return sx_params_check(&c.params, c.width, c.height, why);
+}
+
+int sx_settings_check_source(const struct sx_settings *s, const struct sx_source_info *info,
+			     struct sx_why *why)
+{
+	if (!sx_settings_size_fits(s, info->width, info->height, why))
+		return -EINVAL;
+	return sx_settings_check_params(s, info, why);
+}
+
 int sx_settings_check_size(const struct sx_settings *s, int width, int height, struct sx_why *why)
 {
-	if (!sx_settings_size_fits(s, width, height, why))
-		return -EINVAL;
-	return sx_params_check(&s->params, s->rectify ? s->rig.width : width,
-			       s->rectify ? s->rig.height : height, why);
+	const struct sx_source_info info = {.width = width, .height = height};
+
+	return sx_settings_check_source(s, &info, why);
 }
 
 unsigned sx_settings_images(enum sx_planes planes)

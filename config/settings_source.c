@@ -7,9 +7,15 @@
 
 #include "config/config.h"
 
+/* Returns true if the configuration has a camera. */
+static bool has_camera(const struct sx_settings *s)
+{
+	return s->calibration || s->params.camera.fx > 0;
+}
+
 bool sx_settings_camera_of_source(const struct sx_settings *s, const struct sx_source_info *info)
 {
-	return info->camera && !(info->camera_yields && (s->calibration || s->params.camera.fx > 0));
+	return info->camera && !(info->camera_yields && has_camera(s));
 }
 
 const struct sx_rig *sx_settings_rig(const struct sx_settings *s, const struct sx_source_info *info)
@@ -49,6 +55,8 @@ struct sx_context_config sx_settings_context(const struct sx_settings *s, const 
 	if (rig)
 		c.rig = *rig;
 	c.params.camera = sx_settings_camera(s, info);
+	if (info->awaited && !has_camera(s))
+		c.params.road.mode = SX_ROAD_PLANE;
 	return c;
 }
 

@@ -13,7 +13,6 @@
 #include "base/contract.h"
 #include "base/memory_room.h"
 #include "ipc/http/status.h"
-#include "stages/params_check.h"
 #include "stages/stixels/reduce.h"
 
 #define CHANGES_MAX 256
@@ -192,7 +191,7 @@ static int check_camera(const struct sx_pipeline *p, const struct sx_settings *s
 	const struct sx_context_config c = sx_settings_context(s, &p->info);
 	struct sx_why why;
 
-	if (sx_settings_check_size(s, p->info.width, p->info.height, &why) < 0) {
+	if (sx_settings_check_source(s, &p->info, &why) < 0) {
 		sx_errors_add(errors, "%s", why.text);
 		return -EINVAL;
 	}
@@ -219,8 +218,7 @@ int sx_change_check(const struct sx_change *c, const struct sx_running *now, str
 	r = c->recalibrates ? check_camera(p, &c->settings, errors) : 0;
 	if (r < 0)
 		return r;
-	r = sx_params_check(&c->settings.params, (int)p->header.image_width, (int)p->header.image_height,
-			    &why);
+	r = sx_settings_check_params(&c->settings, &p->info, &why);
 	if (r < 0)
 		sx_errors_add(errors, "%s", why.text);
 	return r < 0 ? r : check_room(p, &c->settings.params.stixels, errors);

@@ -30,7 +30,7 @@ static bool fits_rig(const struct sx_rig *a, const struct sx_rig *b)
 bool sx_pipeline_fits(const struct sx_source_info *a, const struct sx_source_info *b)
 {
 	return a->width == b->width && a->height == b->height && a->pixel == b->pixel && a->live == b->live &&
-	       fits_camera(a->camera, b->camera) && fits_rig(a->rig, b->rig);
+	       a->awaited == b->awaited && fits_camera(a->camera, b->camera) && fits_rig(a->rig, b->rig);
 }
 
 void sx_pipeline_pin(struct sx_pipeline *p)

@@ -13,7 +13,6 @@
 #include "base/memory_room.h"
 #include "config/config.h"
 #include "daemon/run_priv.h"
-#include "stages/params_check.h"
 
 /* Image size of a pipeline while the camera is absent, px, if the configuration has none. */
 #define ABSENT_WIDTH 640
@@ -125,6 +124,7 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 		.path = {s->source.left, s->source.right},
 		.paced = true,
 		.live = s->source.kind == SX_SOURCE_V4L2,
+		.awaited = s->source.kind == SX_SOURCE_SHARED,
 	};
 	struct sx_why why;
 	int r;
@@ -134,8 +134,8 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 		info.path[0] = info.path[1] = run->folder.pairs.path;
 	if (source)
 		info = *sx_source_info(source);
-	r = source || s->rectify ? sx_settings_check_size(s, info.width, info.height, &why)
-				 : sx_params_check(&s->params, info.width, info.height, &why);
+	r = source || s->rectify ? sx_settings_check_source(s, &info, &why)
+				 : sx_settings_check_params(s, &info, &why);
 	if (r == 0) {
 		warn_of_memory(core, &info);
 		r = sx_pipeline_create(&core->pipeline, &config, source, &info, &why);

@@ -237,7 +237,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		w->contexts = (struct sx_contexts){.count = 1, .plan = {.config = c, .count = 1}};
 		pipeline->newest = &w->contexts;
 		/* with other settings the daemon would not have started */
-		if (sx_settings_check_size(settings, WIDTH, HEIGHT, &why) == 0 && pipeline->frame_bytes)
+		if (sx_settings_check_source(settings, &pipeline->info, &why) == 0 && pipeline->frame_bytes)
 			live(w, &in);
 		sx_settings_finish(settings);
 	}

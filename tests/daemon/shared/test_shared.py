@@ -307,6 +307,72 @@ class SharedCameras(Shared):
         self.assertEqual(self.frame(i, self.writer(i)).camera[0], 0)
         self.assertIn("no camera model", self.text_of(i))
 
+    def test_a_calibrated_road(self):
+        calibrated = ["-s", "road.mode=calibrated", "-s", "camera.pitch_deg=2"]
+        code, _, err = self.instance().run_once(*SHARED, *calibrated)
+        self.assertEqual(code, 78, err)
+        self.assertIn("[road] mode: calibrated needs camera.height_m", err)
+        self.assertNotIn("camera.fx", err)
+        # the frame of a daemon whose configuration has the same camera
+        camera = zip(("fx", "fy", "cx", "cy", "baseline_m"), CAMERA)
+        known = [word for key, value in camera for word in ("-s", "camera.%s=%g" % (key, value))]
+        expected = self.first_frame(self.daemon(*calibrated, "-s", "camera.height_m=1.2", *known))
+        self.assertEqual(expected.road_origin, 3)
+        i = self.daemon(*calibrated, "-s", "camera.height_m=1.2", "-s", "source.size=%dx%d" % (WIDTH, HEIGHT))
+        i.until_state("no_camera")
+        # of the size and format that the daemon expects, so only its camera is missing
+        sentence = "road.mode = calibrated needs a camera, and neither the writer nor [camera] gives one"
+        for flags in (SIMULATED, 0):
+            w = self.writer(i, flags=flags)
+            while w.take() is not None:
+                pass
+            self.assertIn(sentence, w.refused)
+            self.until_reason(i, sentence)
+            w.close()
+        for _ in range(2):
+            frame = self.first_frame(i, camera=CAMERA)
+            self.assertEqual((frame.camera, frame.road, frame.road_origin, frame.record),
+                             (CAMERA, expected.road, expected.road_origin, expected.record))
+            self.assertEqual(i.order("stereo.uniqueness=90")[0], 200)
+            self.assertEqual(i.order("stereo.uniqueness=95")[0], 200)
+        self.assertIn("writer refused: " + sentence, i.text())
+        self.assertEqual(i.stop(), 0)
+
+    def first_frame(self, i, **more):
+        """Returns the frame of the first pair of a writer, which then ends."""
+        before = i.status()["frames"]["published"]
+        w = self.writer(i, **more)
+        w.wait(w.queue(*IMAGES[0]))
+        i.until_published(before + 1)
+        w.close()
+        self.until_reason(i, "has ended")
+        return i.ring().frames()[-1]
+
+    def test_a_calibrated_road_live(self):
+        i = self.daemon()
+        code, text = i.order("road.mode=calibrated")
+        self.assertEqual(code, 422, text)
+        self.assertIn("calibrated needs camera.height_m", text)
+        w = self.writer(i)
+        self.frame(i, w)
+        code, text = i.order("road.mode=calibrated", "camera.height_m=1.2")
+        self.assertEqual(code, 422, text)
+        self.assertIn("neither the writer nor [camera] gives one", text)
+        self.frame(i, w)
+        w.close()
+        self.until_reason(i, "has ended")
+        w = self.writer(i, camera=CAMERA)
+        measured = self.frame(i, w).road
+        code, text = i.order("road.mode=calibrated", "camera.height_m=1.2")
+        self.assertEqual(code, 200, text)
+        until(lambda: self.frame(i, w).road != measured, 10, "the calibrated road")
+        # the next writer has to give a camera, too
+        w.close()
+        self.until_reason(i, "has ended")
+        w = self.writer(i)
+        self.until_reason(i, "neither the writer nor [camera] gives one")
+        self.frame(i, self.writer(i, camera=CAMERA))
+
     def test_another_camera(self):
         i = self.daemon()
         for fx in (100.0, 120.0):
@@ -465,6 +531,14 @@ class SharedLibrary(Shared):
         self.until_reason(i, "has ended")
         self.example(i)
         self.until_more(i)
+        self.assertEqual(i.stop(), 0)
+
+    def test_a_calibrated_road(self):
+        i = self.instance()
+        self.example(i)
+        self.daemon("-s", "stixels.width=16", "-s", "road.mode=calibrated", "-s", "camera.height_m=1.2", instance=i)
+        i.until_published(1, 30)
+        self.assertEqual(i.ring().frames()[0].road_origin, 3)
         self.assertEqual(i.stop(), 0)
 
 
