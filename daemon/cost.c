@@ -17,7 +17,12 @@
 #define LIMIT_SHARE 4
 #define MEMORY_SPARE ((size_t)6 << 20) /* bytes for stacks, arenas, pages of the kernel */
 #define PIXEL_BYTES 70		       /* images, descriptors and maps of engine cpu, for each pixel */
-#define SMOOTHING 8		       /* frames of the running mean, roughly */
+/*
+ * Bytes per second at which contexts are made. A machine with 2 cores and 13 busy processes made 100 MB a second,
+ * an idle one 2 GB.
+ */
+#define MAKING_RATE 50e6
+#define SMOOTHING 8 /* frames of the running mean, roughly */
 
 /*
  * Time of a column on one thread, ns: for each row, each pair of rows and each triple of rows. low and high
@@ -157,13 +162,26 @@ static int volume_bytes(const struct sx_stereo_params *s)
 	return sums * (1 + wide) + (s->cost == SX_COST_ZNCC);
 }
 
+/* Returns the bytes of count contexts of engine cpu. */
+static double engine_bytes(const struct sx_context_config *c, int count)
+{
+	const struct sx_stereo_params *s = &c->params.stereo;
+	const double pixels = (double)c->width * c->height;
+
+	return pixels * (PIXEL_BYTES + volume_bytes(s) * s->disparities) + count * context_bytes(c);
+}
+
+int64_t sx_frame_cost_making_ns(const struct sx_context_config *c, int count)
+{
+	sx_must(count, >, 0);
+	return (int64_t)(engine_bytes(c, count) / MAKING_RATE * 1e9);
+}
+
 bool sx_frame_cost_is_too_large(const struct sx_context_config *c, int count, int64_t room, const char *what,
 				struct sx_why *why)
 {
 	const struct sx_stereo_params *s = &c->params.stereo;
-	const double pixels = (double)c->width * c->height;
-	const double bytes =
-		pixels * (PIXEL_BYTES + volume_bytes(s) * s->disparities) + count * context_bytes(c);
+	const double bytes = engine_bytes(c, count);
 
 	if (bytes <= (double)room)
 		return false;

@@ -55,6 +55,11 @@ bool sx_frame_cost_is_too_much(const struct sx_frame_cost *cost, const struct sx
 size_t sx_frame_cost_memory(size_t held, int count, const struct sx_context_config *now,
 			    const struct sx_context_config *next);
 /*
+ * Predicts how long making count contexts takes, ns, mostly to get and clear their memory. The prediction is
+ * rather too high than too low.
+ */
+int64_t sx_frame_cost_making_ns(const struct sx_context_config *c, int count);
+/*
  * Returns true, with a sentence in why, if count contexts of engine cpu would need more than the free memory.
  * Call it before they are created. room: free bytes; what: the memory that they are part of
  * (sx_memory_room()).

@@ -17,6 +17,7 @@
 /* Image size of a pipeline while the camera is absent, px, if the configuration has none. */
 #define ABSENT_WIDTH 640
 #define ABSENT_HEIGHT 480
+#define PING_SHARE 4 /* making contexts may take this part of the watchdog's period without notice */
 
 int sx_run_refuse(int code, const char *why)
 {
@@ -73,6 +74,26 @@ static void warn_of_memory(const struct sx_core *core, const struct sx_source_in
 	    sx_frame_cost_is_too_large(&c, core->settings->engine.contexts,
 				       sx_memory_room("", what, sizeof(what)), what, &why))
 		sx_log(CONFIG, WARNING, "%s", why.text);
+}
+
+/*
+ * Creates the pipeline. Main sends no pings meanwhile, and contexts for the largest images take longer than the
+ * watchdog waits, so the service manager has to wait for the predicted time, too.
+ */
+static int create_pipeline(struct sx_run *run, const struct sx_pipeline_config *config,
+			   struct sx_source *source, const struct sx_source_info *info, struct sx_why *why)
+{
+	const struct sx_context_config c = sx_settings_context(config->settings, info);
+	const int64_t ns = sx_frame_cost_making_ns(&c, config->settings->engine.contexts);
+	const bool is_long = ns > run->service.watchdog_ns / PING_SHARE;
+	int r;
+
+	if (is_long)
+		sx_service_extend(&run->service, ns);
+	r = sx_pipeline_create(&run->core.pipeline, config, source, info, why);
+	if (is_long)
+		sx_service_extend(&run->service, 0);
+	return r;
 }
 
 /* Warns of settings that cannot keep up. The daemon starts, but the watchdog would end it again and again. */
@@ -138,7 +159,7 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 				 : sx_settings_check_params(s, &info, &why);
 	if (r == 0) {
 		warn_of_memory(core, &info);
-		r = sx_pipeline_create(&core->pipeline, &config, source, &info, &why);
+		r = create_pipeline(run, &config, source, &info, &why);
 	}
 	if (r < 0 && r != -ENODEV && source && s->source.kind == SX_SOURCE_SHARED) {
 		refuse_writer(core, source, why.text);

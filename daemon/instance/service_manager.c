@@ -92,8 +92,16 @@ int sx_service_listen_fd(const char *name)
 
 #endif
 
+void sx_service_extend(struct sx_service *n, int64_t more_ns)
+{
+	if (n->ready && n->watchdog_ns)
+		sx_service_send(n, "WATCHDOG=1\nWATCHDOG_USEC=%lld",
+				(long long)((n->watchdog_ns + more_ns) / 1000));
+}
+
 void sx_service_ready(struct sx_service *n, const char *status)
 {
+	n->ready = true;
 	if (status)
 		sx_service_send(n, "READY=1\nSTATUS=%s", status);
 	else

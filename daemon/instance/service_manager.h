@@ -17,6 +17,7 @@
 
 struct sx_service {
 	int64_t watchdog_ns; /* a ping is due within this time; 0: the manager expects no pings */
+	bool ready;	     /* READY=1 was sent */
 	bool failed;	     /* a message could not be sent, and that was logged */
 };
 
@@ -34,6 +35,13 @@ void sx_service_ready(struct sx_service *n, const char *status);
 
 /* Sends one message ("STATUS=..."), at most 511 bytes. Logs the first message that cannot be sent. */
 void sx_service_send(struct sx_service *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Pings the watchdog and lets the next ping be due within watchdog_ns plus more_ns. Call it with 0 when the work
+ * that takes longer is done. Does nothing without a watchdog, or before the daemon is ready: until then the
+ * manager waits for READY=1.
+ */
+void sx_service_extend(struct sx_service *n, int64_t more_ns);
 
 /*
  * Returns the descriptor that systemd passed under this name (FileDescriptorName=), close-on-exec; -1 if

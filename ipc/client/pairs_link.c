@@ -22,8 +22,12 @@
 #define PAUSE_NS (250 * MS) /* least time from one attempt to the next */
 #define REFUSED_PAUSE_NS \
 	SX_NS_PER_S /* the same after a refusal: each attempt is a line in the daemon's log */
-#define SILENCE_NS (5 * SX_NS_PER_S) /* a daemon that does not answer the greeting for this long is gone */
-#define SEND_AGAIN_NS (10 * MS)	     /* pause if the greeting does not fit into the socket */
+/*
+ * A daemon that does not answer the greeting for this long, and once more for each whole million pixels, is gone.
+ * A daemon that is making memory for large images, or computes the last frame of them, answers late.
+ */
+#define SILENCE_NS (5 * SX_NS_PER_S)
+#define SEND_AGAIN_NS (10 * MS) /* pause if the greeting does not fit into the socket */
 #define ANSWERS_MAX 1024 /* answers read by one call: a daemon without a pause must not block the caller */
 
 /* ---- pairs that are away ---- */
@@ -324,6 +328,14 @@ static bool is_greeting(const struct stixel_pairs *w)
 	return w->state == SX_PAIRS_GREETING || w->state == SX_PAIRS_AWAITING;
 }
 
+/* Returns the time at which the daemon is gone if it has not answered the greeting. */
+static int64_t silent_at_ns(const struct stixel_pairs *w)
+{
+	const int64_t pixels = (int64_t)w->format.width * w->format.height;
+
+	return w->since_ns + SILENCE_NS * (1 + pixels / 1000000);
+}
+
 void sx_pairs_step(struct stixel_pairs *w)
 {
 	/* A second round connects again at once if an open connection has ended. */
@@ -337,7 +349,7 @@ void sx_pairs_step(struct stixel_pairs *w)
 		if (w->fd >= 0)
 			break;
 	}
-	if (is_greeting(w) && sx_now_ns() - w->since_ns >= SILENCE_NS) {
+	if (is_greeting(w) && sx_now_ns() >= silent_at_ns(w)) {
 		sx_why_set(&w->why, "the daemon at %s does not answer: it hangs, or it is stopped",
 			   w->path[w->place]);
 		w->failed = 0;
@@ -355,8 +367,8 @@ int sx_pairs_sleep(const struct stixel_pairs *w, int64_t until_ns)
 		next = w->next_ns;
 	if (w->state == SX_PAIRS_GREETING && next > now + SEND_AGAIN_NS)
 		next = now + SEND_AGAIN_NS;
-	if (is_greeting(w) && next > w->since_ns + SILENCE_NS)
-		next = w->since_ns + SILENCE_NS;
+	if (is_greeting(w) && next > silent_at_ns(w))
+		next = silent_at_ns(w);
 	ms = next <= now ? 0 : (next - now - 1) / MS + 1;
 	return poll(&p, 1, ms < INT_MAX ? (int)ms : INT_MAX) < 0 && errno == EINTR ? -EINTR : 0;
 }

@@ -225,10 +225,37 @@ static void large_memory_is_named(void **state)
 	assert_non_null(strstr(why.text, " MB, and this machine has "));
 }
 
+/*
+ * Measured on a machine with 2 cores and 13 busy processes, engine cpu with 1 thread and 2 contexts: the prediction
+ * must not be lower, even there. On usual images it is shorter than a quarter of WatchdogSec=10.
+ */
+static void making_contexts_takes_time(void **state)
+{
+	struct sx_context_config c = {
+		.width = 4096,
+		.height = 2160,
+		.params = {.stereo = {.cost = SX_COST_CSCT, .paths = 2, .disparities = 128},
+			   .stixels = {.method = SX_STIXEL_SLANTED, .width = 4, .max_per_column = 128},
+			   .filters = {.left_right = 2, .speckle_size = 100, .smooth = true}}};
+
+	assert_true(sx_frame_cost_making_ns(&c, 2) > INT64_C(12700000000));
+	assert_true(sx_frame_cost_making_ns(&c, 2) > sx_frame_cost_making_ns(&c, 1));
+	c.params.stereo.paths = 8;
+	c.params.stereo.disparities = 256;
+	assert_true(sx_frame_cost_making_ns(&c, 2) > INT64_C(48000000000));
+	assert_true(sx_frame_cost_making_ns(&c, 2) < INT64_C(150000000000));
+	c.width = 1242;
+	c.height = 375;
+	c.params.stereo.paths = 2;
+	c.params.stereo.disparities = 128;
+	assert_true(sx_frame_cost_making_ns(&c, 2) < LIMIT / 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(predictions_are_not_too_low),
+		cmocka_unit_test(making_contexts_takes_time),
 		cmocka_unit_test(what_is_too_much),
 		cmocka_unit_test(what_runs_may_go_on),
 		cmocka_unit_test(before_anything_was_measured),

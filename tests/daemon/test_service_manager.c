@@ -94,6 +94,33 @@ static void test_messages_arrive(void **state)
 	close(fd);
 }
 
+/* Work without pings is announced once the manager counts them: after READY=1, if there is a watchdog. */
+static void test_a_longer_watchdog(void **state)
+{
+	char name[64], got[600] = "";
+	struct sx_why why;
+	int fd = open_manager(name);
+	struct sx_service n;
+
+	setenv("NOTIFY_SOCKET", name, 1);
+	for (int watched = 0; watched < 2; watched++) {
+		if (watched)
+			setenv("WATCHDOG_USEC", "400000", 1);
+		sx_service_init(&n, &why);
+		sx_service_extend(&n, 7000);
+		sx_service_ready(&n, NULL);
+		assert_int_equal(recv(fd, got, sizeof(got), 0), strlen("READY=1"));
+		sx_service_extend(&n, INT64_C(90000000000));
+		memset(got, 0, sizeof(got));
+		if (watched) {
+			assert_true(recv(fd, got, sizeof(got), 0) > 0);
+			assert_string_equal(got, "WATCHDOG=1\nWATCHDOG_USEC=90400000");
+		}
+		assert_int_equal(recv(fd, got, sizeof(got), 0), -1);
+	}
+	close(fd);
+}
+
 /* A manager that is gone, or an invalid name, gives one line in the log. */
 static void test_failure_is_logged_once(void **state)
 {
@@ -221,6 +248,7 @@ int main(void)
 		cmocka_unit_test_setup(test_nobody_listens, set_up),
 #ifdef SX_HAVE_SYSTEMD
 		cmocka_unit_test_setup(test_messages_arrive, set_up),
+		cmocka_unit_test_setup(test_a_longer_watchdog, set_up),
 		cmocka_unit_test_setup(test_failure_is_logged_once, set_up),
 		cmocka_unit_test_setup(test_watchdog_of_this_process, set_up),
 		cmocka_unit_test_setup(test_watchdog_that_is_none, set_up),

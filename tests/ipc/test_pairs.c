@@ -815,24 +815,37 @@ static void refusals_with_other_texts(void **state)
 	stixel_pairs_close(w);
 }
 
-static void a_daemon_that_does_not_answer(void **state)
+/* patience_ms: how long the writer waits for a daemon that hangs or has much to do. */
+static void wait_for_an_answer(struct stixel_pairs *w, int patience_ms)
 {
-	struct stixel_pairs *w = writer();
 	const int64_t start = now_ns;
 
-	daemon_start(path);
-	assert_int_equal(stixel_pairs_connect(w, 4999), 0);
+	assert_int_equal(stixel_pairs_connect(w, patience_ms - 1), 0);
 	assert_why(w, "has not answered yet");
 	assert_true(daemon_accept()); /* accepting it and reading is no answer */
 	read_hello();
 	assert_int_equal(stixel_pairs_connect(w, 1), 0);
 	assert_why(w, "does not answer");
 	assert_int_equal(stixel_pairs_fd(w), -ENOTCONN);
-	assert_int_equal(now_ns, start + 5000 * MS);
+	assert_int_equal(now_ns, start + patience_ms * MS);
 	assert_true(polls < 10);
 	hang_up();
 	join(w); /* the writer connects again at once */
 	stixel_pairs_close(w);
+}
+
+static void a_daemon_that_does_not_answer(void **state)
+{
+	struct stixel_pairs_format large = format(STIXEL_PIXEL_GREY8);
+
+	daemon_start(path);
+	wait_for_an_answer(writer(), 5000);
+	hang_up();
+	/* the daemon may need long for the memory and the frames of large images */
+	large.width = 4096;
+	large.height = 2160;
+	polls = 0;
+	wait_for_an_answer(writer_of(large), 45000);
 }
 
 /* The daemon dies after each step of the greeting, and with pairs away. */

@@ -104,6 +104,24 @@ class SharedPairs(Shared):
         self.assertEqual(i.leftovers(), [])
         self.assertIsNone(w.take())
 
+    @unittest.skipIf(SANITIZED, "a frame of this size takes minutes")
+    def test_contexts_for_large_images(self):
+        # The manager must not end the daemon while it makes contexts for a writer's images.
+        i = self.instance()
+        self.daemon(instance=i, notify=True, env={"WATCHDOG_USEC": 2000000})
+        i.until_message("READY=1")
+        w = self.writer(i)
+        self.give(w)
+        w.close()
+        self.until_reason(i, "has ended")
+        w = self.writer(i, 1920, 1080, buffers=1)
+        longer = int(i.until_message("WATCHDOG_USEC=", 60)[0].partition("=")[2])
+        self.assertGreater(longer, 4000000)
+        i.until_message("WATCHDOG_USEC=2000000", longer / 1e6)
+        image = os.urandom(1920 * 1080)
+        self.assertEqual(w.wait(w.queue(image, image)), TAKEN)
+        i.until_published(4, 60)
+
     def test_drops_are_counted(self):
         i = self.daemon()
         w = self.writer(i)
