@@ -1,13 +1,12 @@
 /*
- * Main loop: signals, ticks, heartbeats, the watchdog and the frame socket. Also the orderly end.
+ * Main loop: signals, ticks, heartbeats, the watchdog's pings and the frame socket. Makes a new pipeline when the
+ * camera or a ring has changed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -22,144 +21,6 @@
 #define BEAT_TICKS 2		   /* ticks between two heartbeats */
 #define STOP_NS (10 * SX_NS_PER_S) /* time for the frame in flight at the end */
 #define HURRY_NS (SX_NS_PER_S / 5) /* the same time after a second signal */
-
-/* Returns the expected pairs per second of the source; 0: unknown, or the source has no pace. */
-static double expected_rate(const struct sx_core *core)
-{
-	const double asked = core->settings->source.fps;
-
-	if (core->settings->source.kind != SX_SOURCE_V4L2 && core->settings->source.kind != SX_SOURCE_SHARED)
-		return core->pipeline->info.paced ? asked : 0;
-	return sx_health_camera_rate(asked, 1e-3 * (double)atomic_load_explicit(&core->telemetry->source_mhz,
-										memory_order_relaxed));
-}
-
-static struct sx_health_input health_input(struct sx_run *run)
-{
-	const struct sx_telemetry *t = run->core.telemetry;
-	const struct sx_settings *settings = run->core.settings;
-	const struct sx_image_health *images = &run->images;
-	const struct sx_live_history *history = &run->live.history;
-	struct sx_health_watch *h = &run->health;
-	double fps = settings->source.fps;
-	struct sx_health_input in = {
-		.limit_ns = sx_run_limit_ns(&run->service),
-		.interval_ns = fps > 0 ? (int64_t)(1e9 / fps) : 0,
-		.rate = expected_rate(&run->core),
-		.last_capture_ns = atomic_load_explicit(&t->last_capture_ns, memory_order_relaxed),
-		.last_publish_ns = atomic_load_explicit(&t->last_publish_ns, memory_order_relaxed),
-		.in_flight_since_ns = atomic_load_explicit(&t->in_flight_since_ns, memory_order_relaxed),
-		.published = sx_telemetry_count(t, SX_METRIC_FRAMES_PUBLISHED),
-		.overload = sx_telemetry_count(t, SX_METRIC_DROPPED_OVERLOAD),
-		.captured = sx_telemetry_count(t, SX_METRIC_FRAMES_CAPTURED),
-		.corrupt = sx_telemetry_count(t, SX_METRIC_DROPPED_CORRUPT),
-		.no_map = sx_telemetry_count(t, SX_METRIC_DROPPED_NO_MAP),
-		.absent = atomic_load_explicit(&t->absent, memory_order_relaxed),
-		.stopping = run->stop.ordered,
-	};
-
-	sx_telemetry_absent_why(t, h->absent_why);
-	in.absent_why = h->absent_why;
-	if (settings->params.stereo.matcher == SX_MATCH_EXTERNAL) {
-		sx_telemetry_feed_why(t, SX_FEED_DISPARITY, h->map_why);
-		in.map_why = h->map_why;
-	}
-	in.names_why = h->names_why.text;
-	in.images_why = *images->image_watch.why   ? images->image_watch.why
-			: *images->row_control.why ? images->row_control.why
-						   : h->unit_why;
-	in.now_ns = sx_now_ns();
-	if (history->camera_ns && in.now_ns - history->camera_ns < SX_CAMERA_CHANGED_NS)
-		in.camera_why = history->camera_why;
-	return in;
-}
-
-static void log_state(const struct sx_health *h)
-{
-	if (h->state == STIXEL_STATE_RUNNING || h->state == STIXEL_STATE_STOPPING)
-		sx_log(DAEMON, NOTICE, "%s", sx_health_name(h->state));
-	else
-		sx_log(DAEMON, WARNING, "%s: %s%s%s", sx_health_name(h->state), h->reason,
-		       h->advice ? ": " : "", h->advice ? h->advice : "");
-}
-
-/* Logs a change of state or reason once, and reports the state to readers. Returns true if there was one. */
-static bool tell_state(struct sx_health_watch *w, struct sx_pipeline *p)
-{
-	const struct sx_health *h = &w->now;
-
-	if (!sx_health_has_changed(h, &w->logged, sx_now_ns()))
-		return false;
-	sx_must(h->state, <=, STIXEL_STATE_STOPPING);
-	log_state(h);
-	if (p->ring)
-		sx_ring_set_state(p->ring, h->state);
-	sx_pair_publisher_set_state(&p->feeds.pair_publisher, h->state);
-	if (p->stream)
-		sx_stream_set_state(p->stream, h->state);
-	return true;
-}
-
-static enum sx_report_image image_state(const struct sx_pipeline *p, unsigned kind)
-{
-	const unsigned bit = 1u << kind;
-
-	sx_must(kind, <=, STIXEL_PLANE_RIGHT);
-	if (!(p->images & bit))
-		return SX_IMAGE_OFF;
-	return atomic_load_explicit(&p->published_images, memory_order_relaxed) & bit ? SX_IMAGE_PUBLISHED
-										      : SX_IMAGE_IDLE;
-}
-
-static void report_row_correction(struct sx_report *report, const struct sx_row_correction *c, bool corrects)
-{
-	sx_report_real(report, SX_METRIC_ROW_CORRECTION_SHIFT, corrects ? c->shift_px : (double)NAN);
-	sx_report_real(report, SX_METRIC_ROW_CORRECTION_ROTATION, corrects ? c->rotation_deg : (double)NAN);
-}
-
-static void tell_limits(struct sx_report *report, const struct sx_image_watch *w)
-{
-	struct sx_image_limits l;
-
-	sx_image_limits(&l, w);
-	sx_report_real(report, SX_METRIC_LIMIT_DENSITY, l.density);
-	sx_report_real(report, SX_METRIC_LIMIT_INFINITY, l.infinity);
-	sx_report_real(report, SX_METRIC_LIMIT_ROW_ERROR, l.row_error);
-	sx_report_real(report, SX_METRIC_LIMIT_DARK, l.dark);
-	sx_report_real(report, SX_METRIC_LIMIT_SATURATED, l.saturated);
-	sx_report_real(report, SX_METRIC_LIMIT_FLAT, l.flat);
-}
-
-static void tell_pages(struct sx_core *core, const struct sx_health *h, const struct sx_image_health *images,
-		       const struct sx_live_history *history)
-{
-	const struct sx_pipeline *p = core->pipeline;
-	struct sx_stream_counters stream;
-	struct sx_report *report = sx_pages_edit(core->pages);
-
-	report->state = sx_health_name(h->state);
-	memcpy(report->reason, h->reason, sizeof(report->reason));
-	sx_report_count(report, SX_METRIC_LOG_LINES, (int64_t)sx_log_lines());
-	sx_report_count(report, SX_METRIC_LOG_LOST, (int64_t)sx_log_lost());
-	tell_limits(report, &images->image_watch);
-	report->images.left = image_state(p, STIXEL_PLANE_LEFT);
-	report->images.right = image_state(p, STIXEL_PLANE_RIGHT);
-	report->images.disparity = image_state(p, STIXEL_PLANE_DISPARITY);
-	core->pages->serving = h->serving;
-	report_row_correction(report, &images->row_control.applied,
-			      sx_corrects_rows(core->settings, &p->info));
-	sx_report_count(report, SX_METRIC_ROW_CORRECTIONS, (int64_t)history->corrections);
-	if (p->stream) {
-		sx_stream_counters(p->stream, &stream);
-		sx_report_count(report, SX_METRIC_STREAM_CLIENTS, stream.clients);
-		sx_report_count(report, SX_METRIC_STREAM_ACCEPTED, (int64_t)stream.accepted);
-		sx_report_count(report, SX_METRIC_STREAM_REFUSED, (int64_t)stream.refused);
-		sx_report_count(report, SX_METRIC_STREAM_GARBAGE, (int64_t)stream.garbage);
-		sx_report_count(report, SX_METRIC_STREAM_SENT, (int64_t)stream.sent);
-		sx_report_count(report, SX_METRIC_STREAM_DROPPED, (int64_t)stream.dropped);
-	}
-	sx_pages_done(core->pages);
-}
 
 /* Takes the image statistics of the newest frame, checks them for faults, and feeds the row control. */
 static void look_at_images(struct sx_image_health *images, const struct sx_core *core)
@@ -235,24 +96,6 @@ static void look_at_names(struct sx_core *core, struct sx_run_folder *folder, st
 }
 
 /*
- * Judges and reports the health: once a tick, and between two ticks when a thread of the pipeline has woken
- * main.
- */
-static void run_judge(struct sx_run *run, bool tick)
-{
-	struct sx_health_input in = health_input(run);
-	struct sx_health *h = &run->health.now;
-
-	if (tick)
-		sx_health_update(h, &in);
-	else
-		sx_health_judge(h, &in);
-	if (tell_state(&run->health, run->core.pipeline))
-		sx_run_tell_manager(&run->service, h, run->core.telemetry);
-	tell_pages(&run->core, h, &run->images, &run->live.history);
-}
-
-/*
  * Runs all periodic work of a tick. Beats the heartbeat of the rings only while no frame is overdue, so that
  * readers see a hung engine as a hung publisher.
  */
@@ -264,7 +107,7 @@ static void run_tick(struct sx_run *run)
 	look_at_images(&run->images, core);
 	sx_run_watch_unit(core, run->health.unit_why);
 	sx_live_see_cost(&run->live, core);
-	run_judge(run, true);
+	sx_run_judge(run, true);
 	sx_power_tell(&run->power, core->settings->power.source);
 	sx_status_tick(core->pages->server);
 	if (beats && !run->stop.ordered)
@@ -281,9 +124,7 @@ static void run_tick(struct sx_run *run)
 
 static void run_ping(struct sx_run *run)
 {
-	struct sx_health_input in = health_input(run);
-
-	if (sx_health_may_ping(&run->health.now, &in))
+	if (sx_run_may_ping(run))
 		sx_service_send(&run->service, "WATCHDOG=1");
 }
 
@@ -297,7 +138,7 @@ static void request_stop(struct sx_run *run)
 	stop->ordered = true;
 	stop->by_ns = sx_now_ns() + STOP_NS;
 	sx_service_send(&run->service, "STOPPING=1");
-	run_judge(run, false);
+	sx_run_judge(run, false);
 	sx_pipeline_stop(run->core.pipeline);
 }
 
@@ -374,7 +215,7 @@ static void serve_once(struct sx_run *run)
 		 poll_timeout_ms(&run->loop, run->service.watchdog_ns > 0)) > 0) {
 		if (fds[1].revents) {
 			sx_wake_clear(run->loop.main_fd);
-			run_judge(run, false);
+			sx_run_judge(run, false);
 		}
 		if (fds[2].revents)
 			sx_log_drain();
@@ -431,52 +272,6 @@ static int rebuild(struct sx_run *run)
 	return code;
 }
 
-/* Returns the exit code for the reason why a pipeline ended; 0: no failure. */
-static int failure_of(enum sx_end end)
-{
-	switch (end) {
-	case SX_END_DATA:
-		return SX_EXIT_DATA;
-	case SX_END_ENGINE:
-		return SX_EXIT_FAILED;
-	case SX_END_TAKEN:
-		return SX_EXIT_CREATE;
-	default:
-		return 0;
-	}
-}
-
-/*
- * Exits without waiting for any thread, because the frame in flight did not finish. Removes the names that
- * other processes see.
- */
-static void give_up(struct sx_run *run)
-{
-	const enum sx_end end = atomic_load(&run->core.pipeline->end);
-	int code = failure_of(end);
-
-	sx_must_be(run->stop.ordered);
-	if (code == 0 && (run->stop.deaf || !run->stop.hurry))
-		code = SX_EXIT_FAILED;
-	sx_log_drain();
-	/*
-	 * This thread wrote why for SX_END_TAKEN. After a failure of the engine another thread may still be
-	 * writing why.
-	 */
-	if (end == SX_END_TAKEN)
-		sx_log(DAEMON, ERROR, "%s: ending", run->core.pipeline->why.text);
-	sx_log(DAEMON, ERROR, "the frame in flight did not finish: exiting without it");
-	if (run->core.pipeline->ring)
-		sx_ring_unname(run->core.pipeline->ring);
-	if (run->core.pipeline->feeds.pair_publisher.ring)
-		sx_ring_unname(run->core.pipeline->feeds.pair_publisher.ring);
-	if (run->core.pipeline->stream && run->folder.stream_fd < 0 && sx_run_folder_holds(&run->folder))
-		unlink(run->folder.stream_path);
-	if (sx_run_folder_holds(&run->folder))
-		sx_run_folder_unlink(&run->folder);
-	_exit(code);
-}
-
 /* Serves until both threads of the pipeline have ended. */
 static void serve(struct sx_run *run)
 {
@@ -488,15 +283,13 @@ static void serve(struct sx_run *run)
 		if ((ended || run->stop.ordered) && sx_pipeline_join(run->core.pipeline, 2))
 			return;
 		if (run->stop.ordered && sx_now_ns() > run->stop.by_ns)
-			give_up(run);
+			sx_run_give_up(run);
 		serve_once(run);
 	}
 }
 
 int sx_run_loop(struct sx_run *run)
 {
-	char no_map[48] = "";
-	enum sx_end end;
 	int code;
 
 	run->loop.next_tick_ns = run->loop.next_ping_ns = sx_now_ns();
@@ -511,21 +304,5 @@ int sx_run_loop(struct sx_run *run)
 		if (code)
 			return code;
 	}
-	end = atomic_load(&run->core.pipeline->end);
-	code = failure_of(end);
-	if (code)
-		sx_log(DAEMON, ERROR, end == SX_END_TAKEN ? "%s: ending" : "%s",
-		       run->core.pipeline->why.text);
-	else if (run->stop.deaf)
-		code = SX_EXIT_FAILED;
-	if (run->core.settings->params.stereo.matcher == SX_MATCH_EXTERNAL)
-		snprintf(no_map, sizeof(no_map), ", %llu without a disparity map",
-			 (unsigned long long)sx_telemetry_count(run->core.telemetry,
-								SX_METRIC_DROPPED_NO_MAP));
-	sx_log(DAEMON, INFO, "%llu frames published, %llu pairs dropped by overload, %llu unreadable%s",
-	       (unsigned long long)sx_telemetry_count(run->core.telemetry, SX_METRIC_FRAMES_PUBLISHED),
-	       (unsigned long long)sx_telemetry_count(run->core.telemetry, SX_METRIC_DROPPED_OVERLOAD),
-	       (unsigned long long)sx_telemetry_count(run->core.telemetry, SX_METRIC_DROPPED_CORRUPT),
-	       no_map);
-	return code;
+	return sx_run_end(run);
 }

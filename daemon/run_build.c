@@ -1,9 +1,10 @@
 /*
- * Makes and starts the pipeline of a run.
+ * Makes and starts the pipeline of a run. Reports its engine and its camera.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,6 +12,7 @@
 #include "base/contract.h"
 #include "base/log.h"
 #include "base/memory_room.h"
+#include "config/camera.h"
 #include "config/config.h"
 #include "daemon/run_priv.h"
 
@@ -30,6 +32,48 @@ static int build_failed(int r, const char *why)
 	if (r == -ENODEV)
 		return sx_run_refuse(SX_EXIT_GPU, why);
 	return sx_run_refuse(r == -EINVAL || r == -ENOTSUP ? SX_EXIT_CONFIG : SX_EXIT_FAILED, why);
+}
+
+/* Returns the engine's sentence on engine.volume; empty: the engine has no choice. */
+static const char *volume_of(const struct sx_contexts *newest)
+{
+	sx_must(newest->count, >, 0);
+	return newest->backend->volume ? newest->backend->volume(newest->context[0]) : "";
+}
+
+void sx_run_tell_engine(struct sx_core *core)
+{
+	const char *volume = volume_of(core->pipeline->newest);
+	struct sx_report *report = sx_pages_edit(core->pages);
+	const bool changed = strcmp(report->engine.volume, volume) != 0;
+
+	snprintf(report->engine.volume, sizeof(report->engine.volume), "%s", volume);
+	sx_report_count(report, SX_METRIC_ENGINE_MEMORY,
+			(int64_t)core->engine.backend->memory(core->engine.device));
+	sx_pages_done(core->pages);
+	if (*volume && changed)
+		sx_log(DAEMON, INFO, "%s", volume);
+}
+
+void sx_run_tell_camera(struct sx_core *core, bool known)
+{
+	char text[SX_CAMERA_TEXT_BYTES], question[SX_CAMERA_QUESTIONS][SX_CAMERA_TEXT_BYTES];
+	const struct sx_source_info *info = &core->pipeline->info;
+	const int count = known ? sx_camera_questions(core->settings, info, question)
+				: sx_camera_questions_before(core->settings, question);
+	struct sx_report *report = sx_pages_edit(core->pages);
+	size_t used = 0;
+
+	sx_camera_tell(core->settings, info, text, sizeof(text));
+	snprintf(report->camera, sizeof(report->camera), "%s", text);
+	report->camera_questions[0] = 0;
+	for (int i = 0; i < count && used < sizeof(report->camera_questions); i++)
+		used += (size_t)snprintf(report->camera_questions + used,
+					 sizeof(report->camera_questions) - used, "%s\n", question[i]);
+	sx_pages_done(core->pages);
+	sx_log(CONFIG, INFO, "%s", text);
+	for (int i = 0; i < count; i++)
+		sx_log(CONFIG, WARNING, "%s", question[i]);
 }
 
 static void tell_pipeline(struct sx_core *core)

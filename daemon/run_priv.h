@@ -1,5 +1,6 @@
 /*
- * One life of the daemon: state and functions that run.c, which sets it up, and loop.c, which runs it, share.
+ * One life of the daemon: state and functions that its parts share. run.c sets it up and takes it down, run_build.c
+ * makes the pipeline, loop.c serves, run_judge.c judges the health, run_end.c has the exit code.
  * Thread: main.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -72,6 +73,19 @@ int sx_run_refuse(int code, const char *why);
 int sx_run_build(struct sx_run *run, struct sx_source *source);
 /* Serves until the daemon has to end, then waits for the frames in flight. Returns the exit code. */
 int sx_run_loop(struct sx_run *run);
+/*
+ * Judges and reports the health: once a tick, and between two ticks when a thread of the pipeline has woken main.
+ */
+void sx_run_judge(struct sx_run *run, bool tick);
+/* Returns true if a ping of the watchdog is justified (sx_health_may_ping()). */
+bool sx_run_may_ping(struct sx_run *run);
+/* Logs why and how the pipeline ended, after its threads have. Returns the exit code. */
+int sx_run_end(const struct sx_run *run);
+/*
+ * Exits without waiting for any thread, because the frame in flight did not finish. Removes the names that
+ * other processes see.
+ */
+void sx_run_give_up(struct sx_run *run) __attribute__((noreturn));
 /* Writes memory and properties of the current contexts to the status report. */
 void sx_run_tell_engine(struct sx_core *core);
 /*
