@@ -51,8 +51,8 @@ class World:
         self.renderer = mujoco.Renderer(self.model, HEIGHT, WIDTH)
 
     def xml(self):
-        materials = "".join('<material name="%s" texture="%s" texuniform="%s"/>' % (t[0], t[0], str(t[1] == "2d").lower())
-                            for t in TEXTURES)
+        materials = "".join('<material name="%s" texture="%s" texuniform="%s"/>'
+                            % (t[0], t[0], str(t[1] == "2d").lower()) for t in TEXTURES)
         return """<mujoco><visual><global fovy="%g" offwidth="%d" offheight="%d"/>
 <headlight ambient=".45 .45 .45" diffuse=".3 .3 .3"/></visual><asset>%s%s</asset>
 <worldbody><light pos="0 0 2.3" diffuse=".4 .4 .4" castshadow="false"/>%s%s</worldbody></mujoco>""" % (

@@ -44,7 +44,8 @@ class External(TestCase):
         self.assertEqual(s["external"]["state"], "absent")
         why = "no process writes disparity maps: there is no %s/stixel-disparity.net" % i.shm
         self.assertEqual(s["external"]["reason"], why)
-        self.assertRegex(s["reason"], r"^\d+ of the last \d+ pairs had no disparity map: no process writes disparity maps")
+        self.assertRegex(s["reason"],
+                         r"^\d+ of the last \d+ pairs had no disparity map: no process writes disparity maps")
         self.assertEqual(s["frames"]["published"], 0)  # newer pairs may replace some on a busy machine
         self.assertEqual(i.http("/healthz")[0], 503)
         # now a matcher starts

@@ -144,8 +144,8 @@ class Pictures(Pairs):
         i = self.run_with((4, [left, light(left, 9)], [right, light(right, 9)]),
                           settings=camera + ["output.planes=none", "source.fps=%d" % (20 if SANITIZED else 100)])
         s = self.until_degraded(i, "below the camera")
-        self.assertRegex(s["reason"], r"the road lies 1[5-8](\.\d)? m below the camera, (9\.|10|11).* times camera.height_m "
-                                      r"\(1.65 m\): is the baseline of 5.4 m in decimetres\?")
+        self.assertRegex(s["reason"], r"the road lies 1[5-8](\.\d)? m below the camera, (9\.|10|11).* times "
+                                      r"camera.height_m \(1.65 m\): is the baseline of 5.4 m in decimetres\?")
         i.stop()
 
     @unittest.skipIf(SANITIZED, JUDGED_ELSEWHERE)
@@ -255,7 +255,8 @@ class Rows(Pairs):
         self.assertAlmostEqual(found["rotation_deg"], rotation, delta=0.12)
         self.assertIn(found["changes"], (1, 2))
         # before, nothing was corrected; a busy machine may ask for the status only later
-        self.assertRegex(i.text(), r"rows of the right image are corrected by [^\n]* \(was \+0.00, \+0.000\), from frame")
+        self.assertRegex(i.text(),
+                         r"rows of the right image are corrected by [^\n]* \(was \+0.00, \+0.000\), from frame")
         _, _, metrics = i.http("/metrics")
         shift_px = re.search(r"\nstixeld_row_correction_shift_pixels (\S+)\n", metrics).group(1)
         self.assertAlmostEqual(float(shift_px), found["shift_px"], delta=1e-4)

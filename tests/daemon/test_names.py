@@ -68,8 +68,8 @@ class RingNames(TestCase):
         with open(folder, "wb"):  # the daemon cannot create the folder either
             pass
         os.unlink(i.ring_path)
-        until(lambda: "degraded: %s was removed, and cannot be created again: cannot use the runtime folder" % i.ring_path
-              in i.text(), 3, "the reason")
+        reason = "degraded: %s was removed, and cannot be created again: cannot use the runtime folder" % i.ring_path
+        until(lambda: reason in i.text(), 3, "the reason")
         number = old.live()[2]
         until(lambda: old.live()[2] > number + 2 and old.live()[0] == "degraded", 3, "frames for who has the old ring")
         os.unlink(folder)

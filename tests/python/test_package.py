@@ -168,13 +168,6 @@ class Package(support.TestCase):
             with open(path, encoding="utf-8") as f:
                 ast.parse(f.read(), path, feature_version=(3, 8))
 
-    def test_lines_are_not_too_long(self):
-        for folder in (PACKAGE, os.path.join(support.SOURCE, "tests", "python")):
-            for path in glob.glob(folder + "/**/*.py", recursive=True):
-                with open(path, encoding="utf-8") as f:
-                    for number, line in enumerate(f, 1):
-                        self.assertLess(len(line), 122, "%s:%d" % (path, number))
-
     def test_every_public_thing_is_explained(self):
         for name in stixel.__all__:
             thing = getattr(stixel, name)

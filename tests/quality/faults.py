@@ -356,9 +356,9 @@ class Case:
         return rays, worst, state, bad and (not known or rays[0] > 0)
 
 
-# Known excesses over the limits on the two synthetic streets (docs/use/accuracy.md, "When cameras fail"). The truth of fog
-# and darkness begins where 3 % of the contrast is left, which can still be matched. Noise in a patch may look like an
-# obstacle that is farther away than the patch.
+# Known excesses over the limits on the two synthetic streets (docs/use/accuracy.md, "When cameras fail"). The truth of
+# fog and darkness begins where 3 % of the contrast is left, which can still be matched. Noise in a patch may look like
+# an obstacle that is farther away than the patch.
 KNOWN = {
     "": {"patch, grey, noise": "space", "patch before the road": "ground", "fog, sight": "blind space ground",
          "dark from": "ground walls", "night, noise 8": "lost"},

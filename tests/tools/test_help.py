@@ -81,9 +81,10 @@ class Help(unittest.TestCase):
             self.assertNotIn("not used by", text)
 
     def test_unknown_section(self):
-        for args, said in ((["sterio"], "unknown section 'sterio' (did you mean 'stereo'?), allowed preset, source, camera,"),
-                           (["p_gravity"], "unknown section 'p_gravity' (did you mean 'model'?), allowed preset, source"),
-                           (["xyzzyx"], "unknown section 'xyzzyx', allowed preset, source"),
+        sections = "allowed preset, source, camera,"
+        for args, said in ((["sterio"], "unknown section 'sterio' (did you mean 'stereo'?), " + sections),
+                           (["p_gravity"], "unknown section 'p_gravity' (did you mean 'model'?), " + sections),
+                           (["xyzzyx"], "unknown section 'xyzzyx', " + sections),
                            (["road", "log"], "--help-keys: unexpected argument 'log'; try ")):
             for name in READS:
                 self.assertIn(said, self.ask(name, "--help-keys", *args, code=64))

@@ -69,8 +69,8 @@ class Browser(unittest.TestCase):
 
     def dock(self, page):
         """Opens a page of the dock."""
-        self.browser.execute_script("document.getElementById({settings: 'to-settings', details: 'state', help: 'to-help'}"
-                                    "[arguments[0]]).click()", page)
+        self.browser.execute_script("const button = {settings: 'to-settings', details: 'state', help: 'to-help'};"
+                                    "document.getElementById(button[arguments[0]]).click()", page)
 
     def view(self, name):
         """Opens or closes a view."""
@@ -119,8 +119,8 @@ class Browser(unittest.TestCase):
         until(lambda: self.pixels("map") != plan, what="another plan")
         until(lambda: self.data("samples") >= 3, what="samples")
         until(lambda: self.pixels("c-latency") != chart, what="another chart")
-        until(lambda: re.fullmatch(r"[\d.]+ fps", self.text("now-fps")) and re.fullmatch(r"[\d.]+ ms", self.text("now-latency")),
-              what="fps and latency")
+        until(lambda: re.fullmatch(r"[\d.]+ fps", self.text("now-fps"))
+              and re.fullmatch(r"[\d.]+ ms", self.text("now-latency")), what="fps and latency")
         self.assertIn("synthetic", self.text("facts"))
         road = r"measured; camera 1\.\d\d ± \d\.\d\d m high, pitch -?\d\.\d\d ± \d\.\d\d°, roll -?\d\.\d\d ± \d\.\d\d°"
         until(lambda: re.search(road, self.text("facts")), what="the road and how sure it is")
@@ -159,7 +159,8 @@ class Browser(unittest.TestCase):
         # move the probe with the keyboard
         self.browser.execute_script("document.getElementById('view').focus()")
         self.browser.switch_to.active_element.send_keys("\ue015" * 6)
-        place = r"(object|ground) · x [\d.]+ m, y \u2212?[\d.]+ m( · height \u2212?[\d.]+ to [\d.]+ m)? · ((low|medium|high) confidence|filled: hardly measured)"
+        place = (r"(object|ground) · x [\d.]+ m, y \u2212?[\d.]+ m( · height \u2212?[\d.]+ to [\d.]+ m)? · "
+                 r"((low|medium|high) confidence|filled: hardly measured)")
         until(lambda: re.fullmatch(place + "|sky|not seen, so not free", self.tip()), what="the probe")
 
     def test_colours_of_distances(self):
@@ -172,7 +173,8 @@ class Browser(unittest.TestCase):
         self.browser.execute_script("const e = document.getElementById('ends'); e.value = '';"
                                     "e.dispatchEvent(new Event('change'));")
         until(lambda: ticks()[0] != "0.7", what="ends of the scene again")
-        looks = [e.text for e in self.browser.find_elements(By.CSS_SELECTOR, "#pane-picture .swatches li") if e.is_displayed()]
+        swatches = self.browser.find_elements(By.CSS_SELECTOR, "#pane-picture .swatches li")
+        looks = [e.text for e in swatches if e.is_displayed()]
         self.assertEqual(looks, ["ground", "sky", "filled", "not seen, so not free"])
 
     def test_looks_of_a_frame(self):
@@ -361,7 +363,8 @@ class Browser(unittest.TestCase):
               document.querySelector("main").append(box);
               samples.forEach((pictures) => health.show(pictures));
               const tiles = [...box.querySelectorAll(".tiles > div")];
-              done([box.hidden, ...tiles.map((t) => [t.className, t.innerText.replaceAll(/\\s+/g, " ")]), health.worst()]);
+              const words = tiles.map((t) => [t.className, t.innerText.replaceAll(/\\s+/g, " ")]);
+              done([box.hidden, ...words, health.worst()]);
               box.remove();
             });"""
 
@@ -485,18 +488,22 @@ class Browser(unittest.TestCase):
     def test_the_presets(self):
         self.open()
         self.dock("settings")
-        button = lambda name: self.browser.find_element(By.XPATH, "//div[@id='presets-names']/button[text()='%s']" % name)
+        path = "//div[@id='presets-names']/button[text()='%s']"
+        button = lambda name: self.browser.find_element(By.XPATH, path % name)
         pressed = lambda name: button(name).get_attribute("aria-pressed") == "true"
         until(lambda: self.browser.find_elements(By.CSS_SELECTOR, "#presets-names button"), what="the presets")
         until(lambda: pressed("car") and not pressed("robot"), what="that of the defaults")
         button("robot").click()
-        until(lambda: self.value("camera.height_m") == "0.25" and self.value("stereo.p2_edge") == "20", what="its values")
+        until(lambda: self.value("camera.height_m") == "0.25" and self.value("stereo.p2_edge") == "20",
+              what="its values")
         until(lambda: pressed("robot") and not pressed("car"), what="its mark")
-        self.assertIn("Set: camera.height_m = 0.25, stereo.p2_edge = 20. Set the height of your own camera", self.text("presets-said"))
+        self.assertIn("Set: camera.height_m = 0.25, stereo.p2_edge = 20. Set the height of your own camera",
+                      self.text("presets-said"))
         # keys that the configuration sets stay
         kept = self.browser.execute_async_script("""const done = arguments[0];
             import("/presets.js").then(({Presets}) => {
-              const presets = new Presets(), key = (value, more) => ({value, default: "1", live: false, restart: false, ...more});
+              const presets = new Presets();
+              const key = (value, more) => ({value, default: "1", live: false, restart: false, ...more});
               presets.list = [{name: "a", keys: {x: "2", y: "3", z: "4"}}, {name: "b", keys: {x: "9"}}];
               presets.keys = {x: key("5"), y: key("1.0"), z: key("7", {live: true})};
               presets.configured = {z: "1"};
@@ -504,14 +511,15 @@ class Browser(unittest.TestCase):
             });""")
         self.assertEqual(kept, [{"y": "3", "z": "4"}, {"y": "1", "z": "1"}])
         button("fast").click()
-        until(lambda: self.value("stixels.width") == "8" and self.value("camera.height_m") == "1.65", what="other values")
+        until(lambda: self.value("stixels.width") == "8" and self.value("camera.height_m") == "1.65",
+              what="other values")
         self.assertRegex(self.text("presets-said"), r"Set: .*stixels\.width = 8")
         self.assertIn("Needs a restart (--preset fast): stereo.paths = 2", self.text("presets-said"))
         button("indoor").click()  # this preset also sets a constant of [model], which the page does not show
         until(lambda: self.value("model.slanted_roughness") == "0.02" and pressed("indoor"), what="a constant")
         button("car").click()
-        until(lambda: self.value("stixels.width") == "4" and self.value("model.slanted_roughness") == "0.035" and pressed("car"),
-              what="the defaults")
+        until(lambda: self.value("stixels.width") == "4" and self.value("model.slanted_roughness") == "0.035"
+              and pressed("car"), what="the defaults")
         self.assertEqual(self.errors(), [])
 
     def other(self, body):
@@ -756,8 +764,10 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
               const map = new StixelMap(canvas, () => 0), at = (x, y) => map.metres(x, y).map((v) => +v.toFixed(1));
               const scale = {unit: "m", far: 20 / 1.15};
               map.show({fx: 0, baseline: 0, scale}, "distance");
-              const span = map.ahead(), [x, y] = map.place(2, 5), camera = map.place(0, 0), rest = [camera, span, at(x, y)];
-              canvas.dispatchEvent(new WheelEvent("wheel", {deltaY: -200, clientX: canvas.offsetLeft + x, clientY: canvas.offsetTop + y}));
+              const span = map.ahead(), [x, y] = map.place(2, 5), camera = map.place(0, 0);
+              const rest = [camera, span, at(x, y)];
+              const where = {clientX: canvas.offsetLeft + x, clientY: canvas.offsetTop + y};
+              canvas.dispatchEvent(new WheelEvent("wheel", {deltaY: -200, ...where}));
               const zoomed = [map.ahead(), at(x, y)];
               map.fit();
               map.move(10, 20);
@@ -782,17 +792,20 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
             Promise.all([import("/geometry.js"), import("/layout.js")]).then(([g, {KIND}]) => {
               const frame = {fx: 500, fy: 500, cx: 320, cy: 240, baseline: 0.1, columnWidth: 4, blind: false, road: 1,
                 ground: {pitch: 0.1, roll: 0, height: 1.5, slope: 0, offset: 0, cross: 0, axis: 0, bend: 0, bendRow: 0},
-                stixels: {column: [100], top: [200], bottom: [280], disparity: [10], slope: [0], kind: [KIND.object], confidence: [30]}};
+                stixels: {column: [100], top: [200], bottom: [280], disparity: [10], slope: [0],
+                  kind: [KIND.object], confidence: [30]}};
               const turn = g.toVehicle(frame), low = {...frame, stixels: {...frame.stixels, confidence: [23]}};
               done([turn([0, 1.5 / Math.cos(0.1), 0]), turn([0, 0, 1.5 / Math.sin(0.1)]), g.heights(frame, 0),
-                g.stixelWords(frame, 0), g.stixelWords(low, 0), g.stixelWords({...frame, blind: true}, 0), g.stixelWords(frame, -1)]);
+                g.stixelWords(frame, 0), g.stixelWords(low, 0), g.stixelWords({...frame, blind: true}, 0),
+                g.stixelWords(frame, -1)]);
             });""")
         for point in got[:2]:
             self.assertAlmostEqual(point[2], 0)
         below, above = ((-np / 500 * math.cos(0.1) - math.sin(0.1)) * 5 + 1.5 for np in (40.5, -40.5))
         self.assertAlmostEqual(got[2][0], below)
         self.assertAlmostEqual(got[2][1], above)
-        self.assertEqual(got[3], "object · x 5.0 m, y \u22120.8 m · height %.2f to %.2f m · medium confidence" % (below, above))
+        self.assertEqual(got[3], "object · x 5.0 m, y \u22120.8 m · height %.2f to %.2f m · medium confidence"
+                         % (below, above))
         self.assertIn("low confidence", got[4])
         self.assertEqual(got[5:], ["not seen, so not free"] * 2)
 
@@ -845,7 +858,8 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
         self.browser.get("http://127.0.0.1:%d/" % self.web.port)
         got = self.browser.execute_async_script("""const done = arguments[0];
             import("/past.js").then(({Past}) => {
-              const past = new Past(1e6), add = (number, taken) => past.add({number, taken, frame: new Uint8Array(1e5)});
+              const past = new Past(1e6);
+              const add = (number, taken) => past.add({number, taken, frame: new Uint8Array(1e5)});
               const kept = () => [past.sets.length, past.bytes, past.sets[0].number];
               for (let i = 1; i <= 50; i++)
                 add(i, 100 * i);
@@ -894,7 +908,8 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
         other.start()
         until(lambda: "Died" not in tiles()[1].text, 30, "its return")
         tiles()[1].click()
-        until(lambda: self.browser.execute_script("return document.getElementById('instance').value") == other.name, what="the choice")
+        chosen = "return document.getElementById('instance').value"
+        until(lambda: self.browser.execute_script(chosen) == other.name, what="the choice")
         self.until_frames()
         self.assertEqual(tiles(), [])
         self.browser.get("about:blank")

@@ -24,7 +24,8 @@ class Firefox:
         os.mkdir(profile)
         with open(profile + "/user.js", "w") as f:
             f.writelines("user_pref(%s, %s);\n" % (json.dumps(k), json.dumps(v)) for k, v in PREFS.items())
-        self.process = subprocess.Popen([FIREFOX, "--headless", "--marionette", "--remote-allow-system-access", "--profile", profile],
+        self.process = subprocess.Popen([FIREFOX, "--headless", "--marionette", "--remote-allow-system-access",
+                                         "--profile", profile],
                                         env=dict(os.environ, HOME=folder, TMPDIR=folder, XDG_RUNTIME_DIR=folder),
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until(lambda: os.path.exists(port) and os.path.getsize(port), 60, "Firefox")
@@ -68,33 +69,44 @@ class Page(unittest.TestCase):
         firefox.ask("WebDriver:Navigate", {"url": "http://127.0.0.1:%d/" % web.port})
         firefox.run("window.faults = []; addEventListener('error', (e) => faults.push(e.message));"
                     "addEventListener('unhandledrejection', (e) => faults.push(String(e.reason)));"
-                    "const log = console.error; console.error = (...what) => { faults.push(what.join(' ')); log(...what); };")
+                    "const log = console.error;"
+                    "console.error = (...what) => { faults.push(what.join(' ')); log(...what); };")
         frame = lambda: int(firefox.run("return document.body.dataset.frame || 0"))
         first = until(frame, 30, "a frame")
         until(lambda: frame() > first + 2, 30, "more frames")
         self.assertIn(firefox.run("return document.getElementById('state-word').textContent"), ("Running", "Degraded"))
-        colours = """const c = document.getElementById(arguments[0]), k = document.createElement("canvas").getContext("2d");
+        colours = """const c = document.getElementById(arguments[0]);
+            const k = document.createElement("canvas").getContext("2d");
             k.drawImage(c, 0, 0, 64, 64);
             return new Set(new Uint32Array(k.getImageData(0, 0, 64, 64).data.buffer)).size;"""
         for canvas in ("view", "map"):
             until(lambda: firefox.run(colours, canvas) > 20, what=canvas)
         # everything lies on the screen; the pointer measures
-        self.assertEqual(firefox.run("const r = document.documentElement; return [r.scrollWidth - innerWidth, r.scrollHeight - innerHeight]"), [0, 0])
-        firefox.run("const c = document.getElementById('view'), r = c.getBoundingClientRect(); c.dispatchEvent(new PointerEvent("
+        self.assertEqual(firefox.run("const r = document.documentElement;"
+                                     "return [r.scrollWidth - innerWidth, r.scrollHeight - innerHeight]"), [0, 0])
+        firefox.run("const c = document.getElementById('view'), r = c.getBoundingClientRect();"
+                    "c.dispatchEvent(new PointerEvent("
                     "'pointermove', {clientX: r.left + r.width / 2, clientY: r.top + r.height * 0.95, bubbles: true}))")
         tip = lambda: firefox.run("return document.querySelector('.tip:not([hidden])')?.textContent")
         self.assertRegex(until(tip, what="the label"), r"^(ground|object) · x [\d.]+ m, y |^not seen")
         # a slider changes a setting; the view in three dimensions says whether the browser has WebGL
         firefox.run("document.getElementById('to-settings').click()")
-        until(lambda: firefox.run("const s = document.getElementById('set-stixels.width')?.parentElement.querySelector('[type=range]');"
-                                  "if (!s || s.disabled) return false; s.value = 800; s.dispatchEvent(new Event('input')); return true;"), what="the slider")
-        until(lambda: web.json("/api/%s/settings" % daemon.name)["keys"]["stixels.width"]["value"] != "4", what="the change")
-        firefox.run("document.querySelector('input[name=view][value=space]').click(); document.getElementById('to-settings').click()")
+        until(lambda: firefox.run("const width = document.getElementById('set-stixels.width');"
+                                  "const s = width?.parentElement.querySelector('[type=range]');"
+                                  "if (!s || s.disabled) return false;"
+                                  "s.value = 800; s.dispatchEvent(new Event('input')); return true;"),
+              what="the slider")
+        settings = "/api/%s/settings" % daemon.name
+        until(lambda: web.json(settings)["keys"]["stixels.width"]["value"] != "4", what="the change")
+        firefox.run("document.querySelector('input[name=view][value=space]').click();"
+                    "document.getElementById('to-settings').click()")
         until(lambda: firefox.run("return document.getElementById('space-labels').width > 300 ||"
-                                  "document.getElementById('space-note').textContent.includes('no WebGL')"), what="three dimensions")
+                                  "document.getElementById('space-note').textContent.includes('no WebGL')"),
+              what="three dimensions")
         # the past: pause, a step back
         firefox.run("document.getElementById('play-pause').click(); document.getElementById('play-back').click()")
-        until(lambda: "Paused at" in firefox.run("return document.getElementById('state-text').textContent"), what="the pause")
+        state = "return document.getElementById('state-text').textContent"
+        until(lambda: "Paused at" in firefox.run(state), what="the pause")
         self.assertEqual(firefox.run("return faults"), [])
 
 

@@ -30,8 +30,9 @@ def main(out, files):
             text += ["static const unsigned char %s_%d[] = {" % (array, number), *rows(content), "};", ""]
         tag = hashlib.sha256(data).hexdigest()[:20]
         for url in ["/"] * (number == 0) + ["/" + name]:
-            table.append('\t{"%s", "%s", "\\"%s\\"", data_%d, sizeof(data_%d), "\\"%s-gzip\\"", packed_%d, sizeof(packed_%d)},'
-                         % (url, TYPES[os.path.splitext(name)[1]], tag, number, number, tag, number, number))
+            table.append('\t{"%s", "%s", "\\"%s\\"", data_%d, sizeof(data_%d), "\\"%s-gzip\\"", packed_%d, '
+                         'sizeof(packed_%d)},' % (url, TYPES[os.path.splitext(name)[1]], tag, number, number, tag,
+                                                  number, number))
     text += ["const struct web_asset web_assets[] = {", *table, "\t{0},", "};", ""]
     with open(out, "w", encoding="utf-8") as f:
         f.write("\n".join(text))

@@ -275,7 +275,8 @@ class Running(Doctor):
     def test_pairs_of_another_process(self):
         path = self.put("/etc/p.conf", "[source]\nkind=shared\n[engine]\nbackend=cpu\n")
         found = self.doctor("-c", path, want=0)
-        self.assertTrue(found["configuration"][0][1].endswith("pairs from another process, camera by the writer"), found)
+        said = found["configuration"][0][1]
+        self.assertTrue(said.endswith("pairs from another process, camera by the writer"), found)
         self.assertIn("another process writes them to pairs.sock", found["pairs"][0][1])
         self.assertFalse({"left camera", "camera", "cameras", "distances"} & set(found))
         daemon = self.daemon = Daemon("doctor", "engine.backend=cpu", "source.kind=shared")

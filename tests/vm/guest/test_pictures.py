@@ -1,6 +1,6 @@
-# Tests `stixelctl doctor` on pairs that come through a real driver, from a rig with one fault after another: one fault of
-# each kind. tests/tools/ctl/test_doctor_pictures.py has every fault of the synthetic source (capture/scene/scene_fault.h).
-# ../stereo_images.c has drawn the pairs.
+# Tests `stixelctl doctor` on pairs that come through a real driver, from a rig with one fault after another: one fault
+# of each kind. tests/tools/ctl/test_doctor_pictures.py has every fault of the synthetic source
+# (capture/scene/scene_fault.h). ../stereo_images.c has drawn the pairs.
 #
 # SPDX-License-Identifier: Apache-2.0
 import json

@@ -21,8 +21,8 @@ BACK = 60  # the daemon tries a camera that was absent for long only every few s
 # Checks of stixelctl endurance. The others judge time, which the cameras and this emulated processor decide, or a state
 # that the events change.
 JUDGED = ("restarts", "numbers", "counts", "memory", "descriptors")
-# The daemon's memory may grow by this from the second to the fourth quarter of the soak. In the first quarter the daemon
-# uses everything for the first time.
+# The daemon's memory may grow by this from the second to the fourth quarter of the soak. In the first quarter the
+# daemon uses everything for the first time.
 GROWTH_KIB = 1536
 
 
