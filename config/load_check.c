@@ -274,6 +274,31 @@ static void check_files_exist(struct sx_load *l)
 	check_exists(l, "power", "root", s->power.root);
 }
 
+/* Checks the keys of cameras: devices, their layout and pixel format. */
+static void check_devices(struct sx_load *l, const char *where)
+{
+	const struct sx_source_params *s = &l->settings.source;
+
+	if (!s->left)
+		sx_errors_add(l->errors, "%s: [source] kind: v4l2 needs the device in left", where);
+	if (s->layout == SX_LAYOUT_TWO && !s->right)
+		sx_errors_add(l->errors, "%s: [source] kind: v4l2 with two cameras needs the device in right",
+			      where);
+	if (s->layout == SX_LAYOUT_TWO && s->left && s->right && !strcmp(s->left, s->right))
+		sx_errors_add(l->errors, "%s: [source] right: found '%s', which is left as well",
+			      sx_load_set_at(l, "source", "right"), s->right);
+	if (!sx_layout_takes(s->layout, s->format) && !refused(l, "source", "format"))
+		sx_errors_add(l->errors,
+			      "%s: [source] format: Y8I and Y12I, and no others, go with layout "
+			      "interleaved or right-first",
+			      sx_load_set_at(l, "source", "format"));
+	if (s->layout != SX_LAYOUT_TWO && s->right)
+		sx_errors_add(
+			l->errors,
+			"%s: [source] right: found '%s', but one camera takes both images in this layout",
+			sx_load_set_at(l, "source", "right"), s->right);
+}
+
 /* Checks that each kind of source has the keys that say where its images are. */
 static void check_places(struct sx_load *l)
 {
@@ -298,26 +323,8 @@ static void check_places(struct sx_load *l)
 			"%s: [source] kind: shared gets its images from the process that connects: layout, "
 			"path, left and right have no meaning",
 			where);
-	if (s->kind != SX_SOURCE_V4L2)
-		return;
-	if (!s->left)
-		sx_errors_add(l->errors, "%s: [source] kind: v4l2 needs the device in left", where);
-	if (s->layout == SX_LAYOUT_TWO && !s->right)
-		sx_errors_add(l->errors, "%s: [source] kind: v4l2 with two cameras needs the device in right",
-			      where);
-	if (s->layout == SX_LAYOUT_TWO && s->left && s->right && !strcmp(s->left, s->right))
-		sx_errors_add(l->errors, "%s: [source] right: found '%s', which is left as well",
-			      sx_load_set_at(l, "source", "right"), s->right);
-	if (!sx_layout_takes(s->layout, s->format) && !refused(l, "source", "format"))
-		sx_errors_add(l->errors,
-			      "%s: [source] format: Y8I and Y12I, and no others, go with layout "
-			      "interleaved or right-first",
-			      sx_load_set_at(l, "source", "format"));
-	if (s->layout != SX_LAYOUT_TWO && s->right)
-		sx_errors_add(
-			l->errors,
-			"%s: [source] right: found '%s', but one camera takes both images in this layout",
-			sx_load_set_at(l, "source", "right"), s->right);
+	if (s->kind == SX_SOURCE_V4L2)
+		check_devices(l, where);
 }
 
 /* Refuses values between -1 (unchanged) and 0 (automatic, or none), which have no meaning. */
