@@ -849,8 +849,11 @@ enum stixel_free {
 	STIXEL_FREE_UNSEEN = 0, /* the space there was not seen, so it is unknown */
 	/* No obstacle: the ground continues as far as it is seen, most often to the horizon. */
 	STIXEL_FREE_GROUND = 1,
-	STIXEL_FREE_OBJECT = 2, /* an object within the heights of the vehicle */
-	/* Since 1.6: the ground ends, and the surface that is seen behind it lies below the road. */
+	STIXEL_FREE_OBJECT = 2, /* an object within the heights of the vehicle, or a step up of the ground */
+	/*
+	 * Since 1.6: the ground ends, or steps down, and the surface that is seen behind it lies below the
+	 * road.
+	 */
 	STIXEL_FREE_DROP = 3
 };
 

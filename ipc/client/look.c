@@ -24,6 +24,16 @@
 #define LOOK_DROP_DISPARITY 1.0 /* px; a smaller disparity is no measurement of a floor */
 
 /*
+ * The road of a frame has no steps, so a kerb that is low for the height of the camera is published as ground:
+ * as two stixels, of which the upper one begins with more disparity than the lower one ends with. Windows of
+ * the matching cost show only a share of a step up. A smaller difference is noise, and so is any difference of
+ * a stixel with less support.
+ */
+#define LOOK_STEP_SHARE 0.8
+#define LOOK_STEP_DISPARITY 0.5 /* px */
+#define LOOK_STEP_SUPPORT 3
+
+/*
  * Number of rows at the top of the image that may belong to no stixel. It is less than the height of the
  * highest cell.
  */
@@ -245,15 +255,56 @@ static bool look_sky(struct sx_look *l, struct sx_look_thing *thing, const struc
 	       look_end(l, thing, SX_LOOK_UNSEEN, sky->row_bottom, stixel);
 }
 
+/*
+ * Returns the height by which ground steps up (down: less than 0) from the ground that ends at the row below
+ * it, m. 0: no step that hinders the vehicle.
+ */
+static double look_step(const struct sx_look *l, const struct stixel *ground)
+{
+	const double d = stixel_disparity_px(ground), step = d - l->surface;
+	double height;
+
+	if (!(l->surface > 0.0) || !(d > 0.0) || l->surface_row != ground->row_bottom ||
+	    ground->support < LOOK_STEP_SUPPORT || !(fabs(step) > LOOK_STEP_DISPARITY))
+		return 0.0;
+	height = l->g->header->height_m * step / d;
+	return height > LOOK_STEP_SHARE * l->want->height_min || -height > l->want->height_min ? height : 0.0;
+}
+
+/* Keeps where the surface of a stixel of ground ends. */
+static void look_keep_surface(struct sx_look *l, const struct stixel *ground)
+{
+	const double rows = ground->row_bottom - ground->row_top + 1.0;
+
+	sx_must_or(return, ground->kind, ==, STIXEL_GROUND);
+	l->surface = 0.0;
+	if (ground->support >= LOOK_STEP_SUPPORT)
+		l->surface = stixel_disparity_px(ground) + rows * ground->slope_q14 / 16384.0;
+	l->surface_row = ground->row_top - 1;
+}
+
+/* Treats a stixel of ground: a step up is an obstacle, and a step down ends the ground. */
+static bool look_ground_stixel(struct sx_look *l, struct sx_look_thing *thing, const struct stixel *ground,
+			       uint32_t stixel)
+{
+	const double bottom = ground->row_bottom + 0.5, before = l->surface, step = look_step(l, ground);
+
+	look_keep_surface(l, ground);
+	if (step > 0.0 && !l->blocked && !l->ended && !(before < l->filled))
+		return look_take(l, thing, STIXEL_SCAN_AS_OBSTACLE, bottom, before, stixel);
+	if (step < 0.0 && l->grounded && l->want->drop != STIXEL_SCAN_AS_FREE)
+		return look_end(l, thing, SX_LOOK_DROP, ground->row_bottom, stixel);
+	look_drive(l, bottom, look_ground(l, bottom), ground->row_top, look_ground(l, ground->row_top));
+	return false;
+}
+
 static bool look_stixel(struct sx_look *l, struct sx_look_thing *thing, const struct stixel *one,
 			uint32_t stixel)
 {
 	sx_must_or(return false, stixel - l->first, <, l->count);
 	switch (one->kind) {
 	case STIXEL_GROUND:
-		look_drive(l, one->row_bottom + 0.5, look_ground(l, one->row_bottom + 0.5), one->row_top,
-			   look_ground(l, one->row_top));
-		return false;
+		return look_ground_stixel(l, thing, one, stixel);
 	case STIXEL_SKY:
 		return look_sky(l, thing, one, stixel);
 	case STIXEL_OBJECT:

@@ -79,6 +79,9 @@ struct sx_look {
 	 */
 	double filled;
 	struct sx_look_thing held;
+	/* surface of the last stixel of ground, continued to row surface_row above it, px; 0: not known */
+	double surface;
+	int64_t surface_row;
 	double from_row, from_disparity;   /* row and disparity, px, where the ground was first seen */
 	double until_row, until_disparity; /* row and disparity, px, where the ground ended so far */
 };

@@ -276,6 +276,43 @@ static void test_drop(void **state)
 	says(&s, STIXEL_FREE_OBJECT, 5, 2);
 }
 
+/* Adds ground up to row 400, and ground above it whose surface is `step` px nearer than the road. */
+static void begin_with_step(struct scan *s, double step, unsigned support)
+{
+	const int edge = 400;
+
+	begin_column(s);
+	case_add(&s->c, COLUMN, STIXEL_GROUND, 479, edge, (479 - 239.5) / 3)->support = 20;
+	case_add(&s->c, COLUMN, STIXEL_GROUND, edge - 1, 240, (edge - 1 - 239.5) / 3 + step)->support =
+		(uint16_t)support;
+	case_add(&s->c, COLUMN, STIXEL_SKY, 239, 0, 0);
+}
+
+/* A kerb and a step down that the daemon published as ground. The vehicle climbs 0.15 m. */
+static void test_steps_of_ground(void **state)
+{
+	static struct scan s;
+
+	begin_with_step(&s, 5, 20); /* 0.14 m */
+	assert_true(said(&s).end == STIXEL_FREE_OBJECT && said(&s).stixel == s.c.offsets[COLUMN] + 1);
+	assert_float_equal(said(&s).to_m, ground_m(399), 0.001);
+	assert_float_equal(middle(&s), ground_m(399), 0.05);
+	begin_with_step(&s, 3.5, 20); /* 0.1 m */
+	says(&s, STIXEL_FREE_GROUND, ground_m(240), -1);
+	begin_with_step(&s, 5, 2); /* hardly measured */
+	says(&s, STIXEL_FREE_GROUND, ground_m(240), -1);
+	begin_with_step(&s, -6, 20); /* 0.2 m */
+	says(&s, STIXEL_FREE_DROP, ground_m(400), 1);
+	s.o.drop = STIXEL_SCAN_AS_FREE;
+	assert_true(middle(&s) == INFINITY);
+	begin_with_step(&s, -4, 20); /* 0.12 m */
+	says(&s, STIXEL_FREE_GROUND, ground_m(240), -1);
+	/* rows between both stixels that show no ground */
+	begin_with_step(&s, 5, 20);
+	s.c.stixels[s.c.offsets[COLUMN] + 1].row_bottom -= 4;
+	says(&s, STIXEL_FREE_UNSEEN, ground_m(400), -1);
+}
+
 /*
  * How far below the road a foot may appear without being a drop: matching windows and cells smear it over the
  * ground.
@@ -465,10 +502,11 @@ int main(void)
 		cmocka_unit_test(test_blind_zone),	cmocka_unit_test(test_masked_foot),
 		cmocka_unit_test(test_usual_range_min), cmocka_unit_test(test_nearest_object),
 		cmocka_unit_test(test_covered_camera),	cmocka_unit_test(test_drop),
-		cmocka_unit_test(test_no_drop),		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_low_object),	cmocka_unit_test(test_blind_frame),
-		cmocka_unit_test(test_upper_edge),	cmocka_unit_test(test_vehicle),
-		cmocka_unit_test(test_frames_without),	cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_steps_of_ground), cmocka_unit_test(test_no_drop),
+		cmocka_unit_test(test_unknown),		cmocka_unit_test(test_low_object),
+		cmocka_unit_test(test_blind_frame),	cmocka_unit_test(test_upper_edge),
+		cmocka_unit_test(test_vehicle),		cmocka_unit_test(test_frames_without),
+		cmocka_unit_test(test_calls),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
