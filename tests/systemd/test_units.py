@@ -23,7 +23,8 @@ DROP_INS = [p for p in ALL_DROP_INS if not os.path.basename(p).startswith(("web-
 KNOWN_245 = set("""Description Documentation After Wants StartLimitIntervalSec StartLimitBurst Type NotifyAccess
 ExecStart ExecStartPre ExecReload WatchdogSec TimeoutStartSec TimeoutStopSec Restart RestartSec
 RestartPreventExitStatus OOMScoreAdjust User Group SupplementaryGroups RuntimeDirectory RuntimeDirectoryMode
-RuntimeDirectoryPreserve CacheDirectory CacheDirectoryMode Environment UMask LimitMEMLOCK LimitRTPRIO RemoveIPC
+RuntimeDirectoryPreserve CacheDirectory CacheDirectoryMode StateDirectory StateDirectoryMode Environment UMask
+LimitMEMLOCK LimitRTPRIO RemoveIPC
 DevicePolicy DeviceAllow CapabilityBoundingSet AmbientCapabilities NoNewPrivileges RestrictSUIDSGID ProtectSystem
 ProtectHome PrivateTmp PrivateMounts PrivateUsers PrivateDevices ProtectKernelTunables ProtectKernelModules
 ProtectKernelLogs ProtectControlGroups ProtectClock ProtectHostname PrivateNetwork IPAddressDeny
@@ -195,9 +196,10 @@ class Systemd(unittest.TestCase):
         """The line of /etc/default starts the program, and so does each example line in that file."""
         text = read(FOLDER + "/stixel-web.default")
         lines = re.findall(r'(?m)^(?:#   )?STIXEL_WEB_OPTIONS="(.*)"$', text)
-        self.assertEqual(len(lines), 4)
+        self.assertEqual(len(lines), 5)
+        state = "/var/lib/" + re.search(r"(?m)^StateDirectory=(\S+)$", read(WEB_UNIT))[1]  # systemd makes it
         for line in lines:
-            words = [re.sub(r":\d+$", ":0", w) for w in line.split()]
+            words = [self.folder if w == state else re.sub(r":\d+$", ":0", w) for w in line.split()]
             p = subprocess.Popen([WEB, *words], stderr=subprocess.PIPE, text=True)
             try:
                 self.assertIn("http://", p.stderr.readline(), line)

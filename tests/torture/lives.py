@@ -327,11 +327,16 @@ class Export(Tool):
 class Web(Tool):
     """A web server that is asked for each page, then ended."""
     pages = ["/", "/api/instances", "/api/%s/status", "/api/%s/metrics", "/api/%s/settings", "/api/%s/snapshot.jpg",
-             "/metrics", "/healthz", "/api/clock", "/api/%s/stream?images=left"]
+             "/metrics", "/healthz", "/api/clock", "/api/recordings", "/api/%s/stream?images=left"]
     stream_bytes = 2000
 
+    def prepare(self, folder):
+        argv, env = super().prepare(folder)
+        stixelctl = os.path.join(self.house.build, "tools")  # records
+        return argv, dict(env, PATH="%s:%s" % (stixelctl, os.environ["PATH"]))
+
     def argv(self, folder):
-        return ["-i", self.house.instance, "--listen", "127.0.0.1:0"]
+        return ["-i", self.house.instance, "--listen", "127.0.0.1:0", "--recordings", folder]
 
     def meanwhile(self, process, folder):
         port, pages = port_of(process), [page.replace("%s", self.house.instance) for page in self.pages]

@@ -50,7 +50,9 @@ class Browser(unittest.TestCase):
         cls.daemon = Daemon(cls.place, "browser", "source.kind=synthetic", "source.size=320x160", "source.fps=10")
         cls.addClassCleanup(cls.daemon.forget)
         cls.daemon.start()
-        cls.web = Web(cls.place, "-i", cls.daemon.name, "--tune")
+        cls.folder = os.path.join(cls.place.top, "recordings")
+        os.mkdir(cls.folder, 0o750)
+        cls.web = Web(cls.place, "-i", cls.daemon.name, "--tune", "--recordings", cls.folder)
         # Chromium and its driver write below the test's folder, which is removed at the end
         os.environ["HOME"] = os.environ["TMPDIR"] = cls.place.top
         cls.browser = start_browser(1280, 1000)
@@ -870,6 +872,56 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
               done([bytes, time, kept()]);
             });""")
         self.assertEqual(got, [[10, 10**6, 41], [2, 2 * 10**5, 50], [1, 10**5, 1]])
+
+    def test_recordings(self):
+        """Makes a recording, plays it, scrubs and steps in it, and deletes it."""
+        button = lambda row, word: self.browser.execute_script(
+            "return [...arguments[0].querySelectorAll('button')].find((b) => b.textContent === arguments[1])",
+            row, word)
+        self.open()
+        record = self.browser.find_element(By.ID, "record")
+        until(record.is_displayed, what="the button")
+        record.click()
+        until(lambda: re.fullmatch(r"Stop 0:0[3-9]", record.text), 30, "three seconds")
+        self.browser.find_element(By.ID, "to-recordings").click()
+        until(lambda: "being recorded" in self.text("recordings-list"), what="the file that is written")
+        self.assertIn("It goes on when this page is closed", self.text("recordings-now"))
+        record.click()
+        until(lambda: re.search(r"\d+ frames in [\d.]+ s, [\d.]+ MB", self.text("recordings-said")), 30, "the end")
+        length = r"[\d.]+ s, \d+ frames"
+        until(lambda: record.text == "Record" and re.search(length, self.text("recordings-list")), what="its length")
+        name, = os.listdir(self.folder)
+        row, = self.browser.find_elements(By.CSS_SELECTOR, "#recordings-list li")
+        self.assertTrue(row.find_element(By.TAG_NAME, "a").get_attribute("href").endswith("/api/recordings/" + name))
+        button(row, "Play").click()
+        until(lambda: self.text("state-text").startswith("Recording " + name), what="the recording")
+        when = lambda: float(re.match(r"([\d.]+) of [\d.]+ s", self.text("play-when"))[1])
+        until(lambda: when() > 1, 30, "a second of it")
+        self.browser.find_element(By.ID, "play-pause").click()
+        slider = self.browser.find_element(By.ID, "play-slider")
+        slider.send_keys("\ue011")  # the key Home
+        until(lambda: when() == 0 and self.number() == self.data("frame"), what="its first frame")
+        first, picture = self.data("frame"), self.pixels("view")
+        self.browser.find_element(By.ID, "play-on").click()
+        until(lambda: self.data("frame") == first + 1, what="the next frame")
+        until(lambda: self.pixels("view") != picture, what="its picture")
+        slider.send_keys("\ue010")  # the key End
+        until(lambda: self.data("frame") > first + 10, what="the last frame")
+        last = self.data("frame")
+        for step in (1, 2, 3):
+            self.browser.find_element(By.ID, "play-back").click()
+            until(lambda: self.data("frame") == last - step, what="a frame before")
+        self.browser.find_element(By.ID, "play-live").click()
+        until(lambda: self.data("frame") > last and not self.text("state-text").startswith("Recording"),
+              what="live frames")
+        delete = button(row, "Delete")
+        delete.click()
+        self.assertEqual(delete.text, "Really delete")
+        self.assertEqual(os.listdir(self.folder), [name])
+        delete.click()
+        until(lambda: not os.listdir(self.folder), what="the deletion")
+        until(lambda: "no recording yet" in self.text("recordings-none"), what="an empty list")
+        self.assertEqual(self.errors(("willReadFrequently",)), [])
 
     def test_three_dimensions(self):
         self.open()

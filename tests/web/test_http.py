@@ -394,7 +394,7 @@ class Orders(Case):
         self.assertEqual((web.json("/api/instances")["tune"], self.web.json("/api/instances")["tune"]), (False, True))
         self.assertEqual(web.json(self.path)["keys"]["road.top"]["value"], "30")
         code, text = self.order(b"road.top=40", *self.RIGHT, web=web)
-        self.assertEqual((code, text), (403, "settings can only be read here: stixel-web was started without --tune\n"))
+        self.assertEqual((code, text), (403, "nothing can be changed here: stixel-web was started without --tune\n"))
         self.assertEqual(self.value("road.top"), "30")
 
     def test_nobody_runs(self):

@@ -16,6 +16,7 @@
 #include "stixel.h"
 #include "tools/draw/jpeg.h"
 #include "tools/web/draw.h"
+#include "tools/web/recordings/recordings.h"
 #include "tools/web/server.h"
 #include "tools/web/stream.h"
 
@@ -24,7 +25,7 @@ enum { LIST_BYTES = 16 * 1024, SNAPSHOT_MS = 3000, SNAPSHOT_STEP_MS = 250, LINGE
 static const char json_type[] = "application/json; charset=utf-8";
 
 /* Adds one instance with the values of its ring. Does not ask the daemon. */
-static void add_instance(struct sx_text *t, const char *name)
+static void add_instance(struct web_server *server, struct sx_text *t, const char *name)
 {
 	struct stixel_status s = {0};
 	struct stixel_reader *reader = NULL;
@@ -45,6 +46,8 @@ static void add_instance(struct sx_text *t, const char *name)
 		web_reader_why(name, r, why);
 		sx_json_text(t, "error", why);
 	}
+	if (server->recordings)
+		web_recorder_tell(server->recordings, name, t);
 	sx_json_close(t, '}');
 	stixel_close(reader);
 }
@@ -69,13 +72,14 @@ enum MHD_Result web_instances_page(struct web_server *s, struct MHD_Connection *
 	sx_json_open(&t, NULL, '{');
 	sx_json_text(&t, "version", SX_VERSION);
 	sx_json_bool(&t, "tune", s->tune);
+	sx_json_bool(&t, "recordings", s->recordings != NULL);
 	sx_json_open(&t, "left_out", '{');
 	sx_json_whole(&t, "foreign", foreign);
 	sx_json_whole(&t, "beyond", beyond);
 	sx_json_close(&t, '}');
 	sx_json_open(&t, "instances", '[');
 	for (size_t i = 0; i < names.count; i++)
-		add_instance(&t, names.name[i]);
+		add_instance(s, &t, names.name[i]);
 	sx_json_close(&t, ']');
 	sx_json_close(&t, '}');
 	sx_text_add(&t, "\n");

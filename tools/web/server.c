@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "ipc/instance.h"
 #include "tools/web/certificate.h"
+#include "tools/web/recordings/recordings.h"
 
 enum { STACK_BYTES = 512 * 1024, PARAMETERS_MAX = 32 };
 
@@ -42,6 +43,8 @@ static enum MHD_Result route_instance(struct web_server *s, struct MHD_Connectio
 	if (strcmp(what, "/settings") == 0)
 		return settings ? web_settings_request_give(s, c, settings, name)
 				: web_settings_page(s, c, name);
+	if (strcmp(what, "/record") == 0 && settings)
+		return web_record_page(s, c, name, settings);
 	if (strcmp(what, "/status") == 0)
 		return web_status_page(s, c, name);
 	if (strcmp(what, "/stream") == 0)
@@ -61,7 +64,8 @@ static enum MHD_Result route_instance(struct web_server *s, struct MHD_Connectio
 static enum MHD_Result route(struct web_server *s, struct MHD_Connection *c, const char *url, bool head,
 			     struct web_settings_request *settings)
 {
-	static const char api[] = "/api/";
+	static const char api[] = "/api/", recordings[] = "/api/recordings";
+	const char *end = url + strlen(recordings), *file;
 
 	for (const struct web_asset *a = web_assets; a->path; a++)
 		if (strcmp(url, a->path) == 0)
@@ -76,6 +80,12 @@ static enum MHD_Result route(struct web_server *s, struct MHD_Connection *c, con
 		return web_presets_page(c);
 	if (strcmp(url, "/api/clock") == 0)
 		return web_clock_page(c);
+	if (strcmp(url, recordings) == 0)
+		return web_recordings_page(s, c);
+	/* an instance may have this name, but none of its pages contains this */
+	file = strncmp(url, recordings, strlen(recordings)) == 0 && *end == '/' ? strstr(end, ".mcap") : NULL;
+	if (file && (!file[5] || file[5] == '/'))
+		return web_recording_page(s, c, end + 1, head, settings);
 	if (strncmp(url, api, strlen(api)) == 0)
 		return route_instance(s, c, url + strlen(api), head, settings);
 	return web_refuse(c, MHD_HTTP_NOT_FOUND, "not found; the page is at /");
@@ -101,7 +111,8 @@ static bool is_cross_site(struct MHD_Connection *c, const char *url)
 	 * a link to this server is allowed, but not to an answer that holds a connection as long as its
 	 * window is open
 	 */
-	return !mode || strcmp(mode, "navigate") != 0 || strstr(url, "/stream") || strstr(url, "/snapshot");
+	return !mode || strcmp(mode, "navigate") != 0 || strstr(url, "/stream") || strstr(url, "/snapshot") ||
+	       strstr(url, "/recordings/");
 }
 
 static bool is_settings(const char *url, const char *method)
@@ -433,6 +444,7 @@ void web_server_stop(struct web_server *s)
 	web_asks_finish(&s->asks);
 	web_share_finish(&s->share);
 	sx_limiter_finish(&s->limiter);
+	web_recordings_close(s->recordings);
 	web_logins_destroy(s->logins);
 	web_certificate_finish();
 }

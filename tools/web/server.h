@@ -29,13 +29,16 @@ struct web_counts {
 		frames_skipped, bytes_sent;
 };
 
+struct web_recordings;
+
 struct web_server {
 	struct web_names only; /* instances that may be viewed; empty: all */
 	struct web_hosts hosts;
-	int quality;		   /* JPEG quality */
-	bool tune;		   /* clients may change settings */
-	bool tls;		   /* web_certificate_load() has loaded a certificate */
-	struct web_logins *logins; /* NULL: no password is required */
+	int quality;			   /* JPEG quality */
+	bool tune;			   /* clients may change settings */
+	bool tls;			   /* web_certificate_load() has loaded a certificate */
+	struct web_logins *logins;	   /* NULL: no password is required */
+	struct web_recordings *recordings; /* NULL: there is no folder of recordings */
 	struct web_asks asks;
 	struct web_feeds *feeds;
 	struct web_counts counts;
@@ -105,18 +108,25 @@ enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *c, 
 enum MHD_Result web_mjpeg_page(struct web_server *s, struct MHD_Connection *c, const char *instance,
 			       bool head);
 
-/* ---- settings requests: they change settings of an instance ---- */
+/* ---- settings requests: POST, which changes settings of an instance or makes and deletes recordings ---- */
 
 #define WEB_SETTINGS_BYTES (16u << 10) /* longest body, the same as the daemon's */
 
 struct web_settings_request;
 
-/* Returns true for /api/NAME/settings, the target of POST. */
+/*
+ * Returns true for a target of POST: /api/NAME/settings, /api/NAME/record and /api/recordings/FILE.mcap.
+ */
 bool web_settings_request_is_for(const char *url);
 /* Begins a settings request: the headers of its POST have arrived. NULL: out of memory. */
 struct web_settings_request *web_settings_request_create(struct web_server *s, struct MHD_Connection *c);
 /* Adds a part of the body. */
 void web_settings_request_add(struct web_settings_request *o, const char *upload, size_t bytes);
+/*
+ * Returns the body, a string, if the client may change something here. NULL: a refusal was queued (*done).
+ */
+const char *web_settings_request_text(struct web_server *s, struct MHD_Connection *c,
+				      struct web_settings_request *o, enum MHD_Result *done);
 /*
  * Ends a settings request: its body is complete. Sends the client the daemon's answer, or the reason why the
  * request was not passed on. Waits for the daemon.

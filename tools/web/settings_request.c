@@ -1,5 +1,5 @@
 /*
- * Handles settings requests: passes a POST to /api/NAME/settings on to the daemon.
+ * Handles settings requests: checks a POST, and passes one to /api/NAME/settings on to the daemon.
  *
  * Settings requests are off unless stixel-web was started with --tune. A browser sends a stored password by
  * itself, if one is required at all. So a page of another site that is open in this browser must not be able
@@ -13,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "tools/web/recordings/recordings.h"
 #include "tools/web/server.h"
 
 #define SETTINGS_HEADER "X-Stixel-Tune"
@@ -26,11 +27,17 @@ struct web_settings_request {
 
 bool web_settings_request_is_for(const char *url)
 {
-	static const char api[] = "/api/", end[] = "/settings";
+	static const char api[] = "/api/", recordings[] = "/api/recordings/";
+	static const char *const ends[] = {"/settings", "/record"};
 	const size_t n = strlen(url);
 
-	return strncmp(url, api, strlen(api)) == 0 && n > strlen(api) + strlen(end) &&
-	       strcmp(url + n - strlen(end), end) == 0;
+	if (strncmp(url, recordings, strlen(recordings)) == 0)
+		return web_recording_name(url + strlen(recordings));
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (strncmp(url, api, strlen(api)) == 0 && n > strlen(api) + strlen(ends[i]) &&
+		    strcmp(url + n - strlen(ends[i]), ends[i]) == 0)
+			return true;
+	return false;
 }
 
 static const char *settings_header(struct MHD_Connection *c, const char *name)
@@ -73,7 +80,7 @@ struct web_settings_request *web_settings_request_create(struct web_server *s, s
 		settings_refuse(o, MHD_HTTP_FORBIDDEN, "not allowed for pages of other sites");
 	else if (!s->tune)
 		settings_refuse(o, MHD_HTTP_FORBIDDEN,
-				"settings can only be read here: stixel-web was started without --tune");
+				"nothing can be changed here: stixel-web was started without --tune");
 	else if (!settings_header(c, SETTINGS_HEADER))
 		settings_refuse(o, MHD_HTTP_FORBIDDEN, "an order needs the header " SETTINGS_HEADER ": 1");
 	return o;
@@ -93,20 +100,29 @@ void web_settings_request_add(struct web_settings_request *o, const char *upload
 	o->bytes += bytes;
 }
 
+const char *web_settings_request_text(struct web_server *s, struct MHD_Connection *c,
+				      struct web_settings_request *o, enum MHD_Result *done)
+{
+	if (memchr(o->body, 0, o->bytes))
+		settings_refuse(o, MHD_HTTP_BAD_REQUEST, "the request has a byte 0");
+	if (!o->refusal)
+		return o->body;
+	atomic_fetch_add(&s->counts.refused, 1);
+	*done = web_refuse(c, o->status, "%s", o->refusal);
+	return NULL;
+}
+
 enum MHD_Result web_settings_request_give(struct web_server *s, struct MHD_Connection *c,
 					  struct web_settings_request *o, const char *instance)
 {
+	enum MHD_Result done = MHD_NO;
+	const char *text = web_settings_request_text(s, c, o, &done);
 	struct sx_reply reply;
-	enum MHD_Result done;
 	int code;
 
-	if (memchr(o->body, 0, o->bytes))
-		settings_refuse(o, MHD_HTTP_BAD_REQUEST, "the request has a byte 0");
-	if (o->refusal) {
-		atomic_fetch_add(&s->counts.refused, 1);
-		return web_refuse(c, o->status, "%s", o->refusal);
-	}
-	code = web_ask_settings(&s->asks, instance, o->body, &reply);
+	if (!text)
+		return done;
+	code = web_ask_settings(&s->asks, instance, text, &reply);
 	if (code < 0)
 		return web_refuse_ask(c, &reply);
 	if (code == MHD_HTTP_NOT_FOUND || code == MHD_HTTP_METHOD_NOT_ALLOWED)

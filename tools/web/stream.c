@@ -142,6 +142,13 @@ static bool messages_frame(struct web_client *c)
 	return true;
 }
 
+void web_stream_put(struct web_client *c, struct web_packet *p)
+{
+	c->packet = p;
+	messages_frame(c);
+	atomic_fetch_add(&c->server->counts.frames_sent, 1);
+}
+
 static bool messages_notice(struct web_client *c, const struct web_notice *n)
 {
 	struct sx_text t;
@@ -215,6 +222,8 @@ static bool next_message(struct web_client *c)
 	web_packet_unref(c->packet);
 	c->packet = NULL;
 	c->parts = c->at = c->offset = 0;
+	if (c->film)
+		return web_film_next(c->film, c);
 	while (!web_feed_over(&c->viewer)) {
 		int64_t now_ns = sx_now_ns(), until_ns;
 		struct web_packet *p = NULL;
@@ -259,7 +268,10 @@ static void client_free(void *user)
 {
 	struct web_client *c = user;
 
-	web_feed_leave(c->server->feeds, &c->viewer);
+	if (c->film)
+		web_film_destroy(c->film);
+	else
+		web_feed_leave(c->server->feeds, &c->viewer);
 	web_packet_unref(c->packet);
 	web_packet_unref(c->mjpeg.packet);
 	free(c->mjpeg.stale);
@@ -371,28 +383,29 @@ static enum MHD_Result join_failed(struct web_server *s, struct MHD_Connection *
 			  r == -EBUSY ? "too many viewers: close another window" : strerror(-r));
 }
 
-enum MHD_Result web_stream_begin(struct web_server *s, struct MHD_Connection *m, const char *instance,
-				 const struct web_stream_kind *kind, const struct web_viewer *wish)
+/* Returns a viewer that reads nothing yet. NULL: out of memory. */
+static struct web_client *client_create(struct web_server *s, struct MHD_Connection *m,
+					const struct web_stream_kind *kind, const struct web_viewer *wish)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(m, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct web_client *c = calloc(1, sizeof(*c));
-	struct MHD_Response *response;
-	enum MHD_Result done;
-	int r;
+	struct web_client *c = info ? calloc(1, sizeof(*c)) : NULL;
 
-	if (!c || !info) {
-		free(c);
-		return join_failed(s, m, -ENOMEM);
-	}
+	if (!c)
+		return NULL;
 	c->kind = kind;
 	c->server = s;
 	c->viewer = *wish;
 	c->fd = info->connect_fd;
-	r = web_feed_join(s->feeds, &c->viewer, instance);
-	if (r < 0) {
-		free(c);
-		return join_failed(s, m, r);
-	}
+	return c;
+}
+
+/* Begins the answer of a viewer that has something to read. */
+static enum MHD_Result client_serve(struct web_client *c, struct MHD_Connection *m)
+{
+	struct web_server *s = c->server;
+	struct MHD_Response *response;
+	enum MHD_Result done;
+
 	keep_short(c->fd);
 	c->since_ns = sx_now_ns();
 	c->notice_ns = c->since_ns + WEB_NOTICE_NS;
@@ -401,11 +414,43 @@ enum MHD_Result web_stream_begin(struct web_server *s, struct MHD_Connection *m,
 		client_free(c);
 		return MHD_NO;
 	}
-	web_add_headers(response, kind->type);
+	web_add_headers(response, c->kind->type);
 	atomic_fetch_add(&s->counts.streams, 1);
 	done = MHD_queue_response(m, MHD_HTTP_OK, response);
 	MHD_destroy_response(response); /* the response frees the client when the connection ends */
 	return done;
+}
+
+enum MHD_Result web_stream_begin(struct web_server *s, struct MHD_Connection *m, const char *instance,
+				 const struct web_stream_kind *kind, const struct web_viewer *wish)
+{
+	struct web_client *c = client_create(s, m, kind, wish);
+	int r = c ? web_feed_join(s->feeds, &c->viewer, instance) : -ENOMEM;
+
+	if (r == 0)
+		return client_serve(c, m);
+	free(c);
+	return join_failed(s, m, r);
+}
+
+enum MHD_Result web_stream_film(struct web_server *s, struct MHD_Connection *m, struct web_film *film,
+				const struct web_viewer *wish)
+{
+	struct web_client *c = client_create(s, m, &messages, wish);
+
+	if (!c) {
+		web_film_destroy(film);
+		return join_failed(s, m, -ENOMEM);
+	}
+	c->film = film;
+	return client_serve(c, m);
+}
+
+bool web_stream_wish(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_Result *done)
+{
+	return parse_images(m, wish, done) && parse_planes(m, wish, done) &&
+	       parse_yes(m, "free", WEB_WANTS_FREE, wish, done) &&
+	       parse_yes(m, "scale", WEB_WANTS_SCALE, wish, done) && web_stream_ends(m, wish, done);
 }
 
 enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *m, const char *instance,
@@ -414,9 +459,7 @@ enum MHD_Result web_stream_page(struct web_server *s, struct MHD_Connection *m, 
 	struct web_viewer wish = {0};
 	enum MHD_Result done = MHD_NO;
 
-	if (!web_stream_fps(m, &wish, &done) || !parse_images(m, &wish, &done) ||
-	    !parse_planes(m, &wish, &done) || !parse_yes(m, "free", WEB_WANTS_FREE, &wish, &done) ||
-	    !parse_yes(m, "scale", WEB_WANTS_SCALE, &wish, &done) || !web_stream_ends(m, &wish, &done))
+	if (!web_stream_fps(m, &wish, &done) || !web_stream_wish(m, &wish, &done))
 		return done;
 	if (head)
 		return web_reply(m, MHD_HTTP_OK, messages.type, "", 0);

@@ -16,6 +16,7 @@
 #define WEB_NOTICE_NS (SX_NS_PER_S / 2)
 
 struct web_client;
+struct web_film;
 
 /* Kind of a stream. Both functions add parts to the client. The data must live until it is sent. */
 struct web_stream_kind {
@@ -38,8 +39,9 @@ struct web_client {
 	const struct web_stream_kind *kind;
 	struct web_server *server;
 	struct web_viewer viewer;
-	int fd;		  /* socket of the connection, to see it close */
-	int64_t since_ns; /* start of the connection */
+	struct web_film *film; /* recording that is sent; NULL: the instance of the viewer */
+	int fd;		       /* socket of the connection, to see it close */
+	int64_t since_ns;      /* start of the connection */
 	struct web_packet *packet;
 	uint64_t epoch, number; /* last frame taken */
 	int64_t sent_ns;	/* time of the last frame sent; 0: none yet */
@@ -76,9 +78,25 @@ uint32_t web_client_age_us(const struct web_client *c);
 /* Begins the answer. wish: what the viewer wants. */
 enum MHD_Result web_stream_begin(struct web_server *s, struct MHD_Connection *m, const char *instance,
 				 const struct web_stream_kind *kind, const struct web_viewer *wish);
+/* The same for the frames of a recording. Takes the film over, even on failure. */
+enum MHD_Result web_stream_film(struct web_server *s, struct MHD_Connection *m, struct web_film *film,
+				const struct web_viewer *wish);
+/* Writes the messages of a frame. Takes over this use of the packet. */
+void web_stream_put(struct web_client *c, struct web_packet *p);
+/*
+ * Reads which parts of a frame a viewer wants, and the ends of the scale. False: a value is wrong, and the
+ * error was queued (*done).
+ */
+bool web_stream_wish(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_Result *done);
 /* Reads ?fps=N. False: the value is wrong, and the error was queued (*done). */
 bool web_stream_fps(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_Result *done);
 /* Reads ?near=M&far=M in the same way. */
 bool web_stream_ends(struct MHD_Connection *m, struct web_viewer *wish, enum MHD_Result *done);
+
+/* ---- recordings/film.c ---- */
+
+/* Writes the next frame of a recording. False: there is no more. */
+bool web_film_next(struct web_film *film, struct web_client *c);
+void web_film_destroy(struct web_film *film); /* accepts NULL */
 
 #endif

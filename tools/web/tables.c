@@ -66,6 +66,7 @@ static void print_frame(void)
 	FIELD(frame_bytes);
 	FIELD(stixels_offset);
 	FIELD(number);
+	FIELD(published_ns);
 	FIELD(flags);
 	FIELD(road_origin);
 	FIELD(stage_count);

@@ -16,6 +16,7 @@
 #include "config/cli/usage.h"
 #include "ipc/instance.h"
 #include "tools/web/certificate.h"
+#include "tools/web/recordings/recordings.h"
 #include "tools/web/server.h"
 
 #define SX_PROGRAM "stixel-web"
@@ -28,8 +29,8 @@ struct web_options {
 	size_t addresses;
 	struct web_key proxy[WEB_PROXIES];
 	size_t proxies;
-	const char *password_file, *certificate, *key;
-	int quality;
+	const char *password_file, *certificate, *key, *recordings;
+	int quality, recordings_mb;
 	bool tune;
 };
 
@@ -119,6 +120,11 @@ static const struct sx_usage_option options[] = {
 	{"tune", 0, NULL, SX_USAGE_FLAG, TO(tune),
 	 .help = "let every visitor of the page change settings of running instances; without "
 		 "it, visitors can only read them"},
+	{"recordings", 0, "FOLDER", SX_USAGE_TEXT, TO(recordings), .offer = SX_OFFER_FOLDER,
+	 .help = "let visitors play and load the recordings in this folder; with --tune also make and "
+		 "delete them"},
+	{"recordings-mb", 0, "N", SX_USAGE_INT, TO(recordings_mb), 10, 100000000,
+	 .help = "megabytes that all recordings of the folder may take, default 4000"},
 	{"password-file", 0, "FILE", SX_USAGE_TEXT, TO(password_file), .offer = SX_OFFER_FILE,
 	 .help = "ask visitors for user and password; FILE has lines USER:HASH, with hashes "
 		 "from \"htpasswd -B\" or \"mkpasswd\", and only owner and group may read it; "
@@ -137,9 +143,10 @@ static const struct sx_usage_exit exits[] = {
 	{EX_USAGE, "wrong usage, or an option that this build does not have"},
 	{EX_DATAERR, "a password file, certificate or key is wrong, or the certificate has expired"},
 	{EX_NOINPUT, "one of these files cannot be read"},
+	{EX_UNAVAILABLE, "there is no stixelctl, which --recordings needs"},
 	{EX_OSERR, "a thread cannot be created"},
-	{EX_CANTCREAT, "the program cannot listen on an address"},
-	{EX_NOPERM, "every user may read the password file or the key"},
+	{EX_CANTCREAT, "the program cannot listen on an address, or write to the folder of recordings"},
+	{EX_NOPERM, "every user may read the password file or the key, or write to the folder of recordings"},
 };
 
 static const struct sx_usage usage = {
@@ -319,6 +326,22 @@ static void serve_until(const sigset_t *ends, const struct web_options *o)
 	}
 }
 
+static int open_recordings(const struct web_options *o)
+{
+	struct sx_why why;
+	const int e = o->recordings ? web_recordings_open(&server.recordings, o->recordings,
+							  (uint64_t)o->recordings_mb * 1000000, &why)
+				    : 0;
+
+	if (e == 0)
+		return 0;
+	return web_fail(e == -EPERM    ? EX_NOPERM
+			: e == -ENOMEM ? EX_OSERR
+			: e == -ENOPKG ? EX_UNAVAILABLE
+				       : EX_CANTCREAT,
+			why.text);
+}
+
 static int web_run(struct web_options *o)
 {
 	int fds[WEB_ADDRESSES], code;
@@ -340,6 +363,12 @@ static int web_run(struct web_options *o)
 	code = listen_all(o, fds);
 	if (code)
 		return code;
+	code = open_recordings(o);
+	if (code) {
+		while (o->addresses > 0)
+			close(fds[--o->addresses]);
+		return code;
+	}
 	server.only = o->only;
 	server.hosts = o->hosts;
 	server.hosts.address = o->address;
@@ -358,7 +387,7 @@ static int web_run(struct web_options *o)
 
 int main(int argc, char **argv)
 {
-	static struct web_options o = {.quality = 75};
+	static struct web_options o = {.quality = 75, .recordings_mb = 4000};
 	struct sx_usage_words words;
 	struct sx_why why;
 	int code = sx_usage_parse(&usage, &o, argc, argv, &words);

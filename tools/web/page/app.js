@@ -22,7 +22,7 @@ const view = new CameraView($("view"), (...what) => tips.view.show(...what));
 const map = new StixelMap($("map"), (...what) => tips.map.show(...what));
 const details = new Details();
 const now = {link: "", linkText: "", notice: null, status: null, instances: null, values: {}};
-let space = null, many = null, settings = null, tune = false; // views and settings are loaded when first needed
+let space = null, many = null, settings = null, recordings = null, tune = false; // views and settings are loaded when first needed
 let newest = null, busy = false, shown = null, shownTimes = [], seen = fresh();
 
 function fresh() {
@@ -62,7 +62,7 @@ function changed() {
   $("legend-distance").hidden = choice("colour") === "class" && choice("ground") !== "disparity";
   $("legend-object").hidden = !$("legend-distance").hidden;
   if (player.paused)
-    player.go(player.at);
+    player.again();
   else if (shown)
     display(shown);
   if (link.instance)
@@ -117,9 +117,10 @@ function leftOut(left) {
   return said.length ? `left out: ${said.join(", ")}` : "";
 }
 
-function offer(list, may, left) {
+function offer(list, may, left, keeps) {
   now.instances = list;
   tune = may;
+  showRecordings(list, keeps);
   if (settings)
     settings.tune = tune;
   const wanted = link.instance ?? new URLSearchParams(location.search).get("i") ?? kept("instance");
@@ -183,6 +184,28 @@ async function showSettings(open) {
     return;
   settings.open = panes.page === "settings";
   settings.ask();
+}
+
+// Shows the recordings if the server keeps some. list: of the instances.
+async function showRecordings(list, keeps) {
+  if (!keeps && !recordings)
+    return;
+  if (!recordings) {
+    const {Recordings} = await import("./recordings.js");
+    recordings = recordings ?? new Recordings({instance: () => link.instance, query, play: (film) => player.start(film),
+      left: (name) => player.film?.name === name && player.follow()});
+    if (kept("dock") === "recordings")
+      panes.start("recordings");
+  }
+  recordings.take(list, tune);
+}
+
+function openRecordings(open) {
+  if (!recordings)
+    return;
+  recordings.open = open;
+  if (open)
+    recordings.list();
 }
 
 // Makes the view in three dimensions when it is opened first.
@@ -297,7 +320,7 @@ function tell() {
   const v = verdict(), old = v.kind !== "good" && v.veil !== "", [kind, more] = remark(v.kind), past = player.words();
   $("state").className = `state ${kind || v.kind}`;
   setText($("state-word"), v.word);
-  setText($("state-text"), [past, v.text, more].filter(Boolean).join(" \u00b7 "));
+  setText($("state-text"), [past, [v.text, more].filter(Boolean).join(" \u00b7 ").replace(/^(?=.)/, past && "now: ")].filter(Boolean).join(" \u00b7 "));
   setText($("spoken"), v.kind === "good" ? v.word : `${v.word}. ${v.text.replace(/, [\d.]+ (s|min) ago/, "")}`);
   document.body.classList.toggle("old", old);
   if (old)
@@ -340,7 +363,10 @@ const panes = new Panes({keep, kept,
     if (shown)
       display(shown);
   },
-  opened: (page) => showSettings(page === "settings")});
+  opened(page) {
+    showSettings(page === "settings");
+    openRecordings(page === "recordings");
+  }});
 
 const link = new Link({
   frame(set) {

@@ -19,8 +19,8 @@ export async function sentence(answer) {
   return text && text.length < 300 ? text : `stixel-web answered ${answer.status}`;
 }
 
-// on: {frame(set), notice(n), link(word, text), status(object or null, text), instances(list, tune, left)}. left:
-// number of instances left out. tune: settings may be changed here. set: as of Assembler, and when it was received. A
+// on: {frame(set), notice(n), link(word, text), status(object or null, text), instances(list, tune, left, recordings)}. left:
+// number of instances left out. tune: settings may be changed here. recordings: the server has a folder of recordings. set: as of Assembler, and when it was received. A
 // link without status and instances only has the stream.
 export class Link {
   constructor(on) {
@@ -148,8 +148,8 @@ export class Link {
     }
   }
 
-  answered({instances, tune, left_out}) {
-    this.on.instances(instances, tune === true, left_out);
+  answered({instances, tune, left_out, recordings}) {
+    this.on.instances(instances, tune === true, left_out, recordings === true);
   }
 
   async list() {

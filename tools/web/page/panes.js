@@ -17,7 +17,7 @@ export class Panes {
       input.checked = views.includes(input.value);
       input.addEventListener("change", () => this.choose(input));
     }
-    for (const [id, page] of [["state", "details"], ["to-settings", "settings"], ["to-help", "help"]])
+    for (const [id, page] of [["state", "details"], ["to-settings", "settings"], ["to-help", "help"], ["to-recordings", "recordings"]])
       $(id).addEventListener("click", () => this.dock(this.page === page ? null : page));
     for (const input of document.querySelectorAll("input[name=dock]"))
       input.addEventListener("change", () => this.dock(input.value));
@@ -28,7 +28,8 @@ export class Panes {
 
   // Opens the page of the dock that was open last.
   start(page) {
-    this.dock(["settings", "details", "help"].includes(page) ? page : null);
+    const pages = ["settings", "details", "help", ...($("recordings-tab").hidden ? [] : ["recordings"])];
+    this.dock(pages.includes(page) ? page : null);
   }
 
   // Returns whether three views fit at first, and a graphics card draws one of them.
@@ -60,7 +61,7 @@ export class Panes {
 
   // Opens a page of the dock, or closes it. back: gives the focus to its button.
   dock(page, back = false) {
-    const buttons = {details: $("state"), settings: $("to-settings"), help: $("to-help")}, before = this.page;
+    const buttons = {details: $("state"), settings: $("to-settings"), help: $("to-help"), recordings: $("to-recordings")}, before = this.page;
     this.page = page;
     this.keep("dock", page ?? "");
     $("dock").hidden = page === null;

@@ -7,7 +7,7 @@ import {Cutter, writeMessage} from "./wire.js";
 export const MOST_MS = 60000;
 const PARTS = ["left", "disparity", "free"];
 
-const bytesOf = (set) => set.frame.length + PARTS.reduce((sum, name) => sum + (set[name]?.length ?? 0), 0);
+export const bytesOf = (set) => set.frame.length + PARTS.reduce((sum, name) => sum + (set[name]?.length ?? 0), 0);
 
 // Puts the messages of a stream together. take(set) gets each frame with its parts. set: number, ageMs, skipped, and
 // the payloads frame, free, left and disparity (null if they did not come), scale (an object).

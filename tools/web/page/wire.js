@@ -95,13 +95,20 @@ function readGround(real, header) {
   };
 }
 
+const viewOf = (bytes) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
 export function isBlind(bytes) {
-  return (new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(FRAME.flags, true) & FRAME_BLIND) !== 0;
+  return (viewOf(bytes).getUint32(FRAME.flags, true) & FRAME_BLIND) !== 0;
+}
+
+// Returns when the frame was published, by the clock of its daemon.
+export function publishedNs(bytes) {
+  return whole(viewOf(bytes), FRAME.published_ns);
 }
 
 // Reads a frame as described in include/stixel.h.
 export function readFrame(bytes) {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = viewOf(bytes);
   const u32 = (at) => view.getUint32(at, true), real = (at) => view.getFloat64(at, true);
   if (bytes.length < 280 || u32(FRAME.magic) !== FRAME_MAGIC || u32(FRAME.frame_bytes) > bytes.length)
     throw new Error("a frame is damaged");
@@ -122,7 +129,7 @@ export function readFrame(bytes) {
 // end: what ends the free space (END); stixel: number of this stixel. absent: numbers of object stixels that are no
 // obstacle.
 export function readFree(bytes) {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), u32 = (at) => view.getUint32(at, true);
+  const view = viewOf(bytes), u32 = (at) => view.getUint32(at, true);
   const columns = u32(FREE.columns), last = FREE.header_bytes + columns * FREE.bytes;
   const free = {
     from: new Float32Array(columns), to: new Float32Array(columns), end: new Uint8Array(columns), stixel: new Uint32Array(columns),
