@@ -1,4 +1,5 @@
-# Makes a C file from the files of the page, so that stixel-web contains them, each also compressed.
+# Makes a C file from the files of the page, so that stixel-web contains them, each also compressed. Indentation, and
+# lines of comments other than the licence, are left out: a browser has to load the files before the first picture.
 #
 #   embed.py OUT.c FILE...      the first is also served at /
 #
@@ -13,6 +14,12 @@ TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=u
          ".svg": "image/svg+xml"}
 
 
+def bare(text):
+    """Returns a file of the page without indentation and lines of comments."""
+    lines = (line.strip() for line in text.splitlines())
+    return "".join(line + "\n" for line in lines if line and not (line.startswith("//") and "SPDX" not in line))
+
+
 def rows(data):
     for at in range(0, len(data), 24):
         yield "\t" + ",".join("%d" % b for b in data[at:at + 24]) + ","
@@ -23,8 +30,8 @@ def main(out, files):
             ""]
     table = []
     for number, path in enumerate(files):
-        with open(path, "rb") as f:
-            data = f.read()
+        with open(path, encoding="utf-8") as f:
+            data = bare(f.read()).encode()
         name = os.path.basename(path)
         for array, content in (("data", data), ("packed", gzip.compress(data, 9, mtime=0))):
             text += ["static const unsigned char %s_%d[] = {" % (array, number), *rows(content), "};", ""]

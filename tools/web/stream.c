@@ -22,7 +22,17 @@
 #include "tools/common/args.h"
 #include "tools/web/stream.h"
 
-enum { FPS_MOST = 1000, BLOCK_BYTES = 32 * 1024, SEND_BYTES = 128 * 1024, UNSENT_BYTES = 32 * 1024 };
+/* FIRST_QUALITY: JPEG quality of a viewer's first image, so that it comes soon also over a slow network. */
+enum {
+	FIRST_QUALITY = 40,
+	FPS_MOST = 1000,
+	BLOCK_BYTES = 32 * 1024,
+	SEND_BYTES = 128 * 1024,
+	UNSENT_BYTES = 32 * 1024
+};
+
+/* Longest time that a viewer's first frame waits for its image. */
+#define HOLD_NS (SX_NS_PER_S / 5)
 
 void web_client_add(struct web_client *c, const void *data, size_t bytes)
 {
@@ -74,13 +84,16 @@ struct sx_scale web_client_scale(const struct web_client *c, const struct web_pa
 const void *web_client_code(struct web_client *c, enum web_picture which, size_t *bytes)
 {
 	const bool scene = !(c->viewer.near_m > 0.0) && !(c->viewer.far_m > 0.0);
+	const bool first = which == WEB_LEFT && !c->film && !c->pictured && c->packet->image[which].pixels;
+	const int quality = first && c->server->quality > FIRST_QUALITY ? FIRST_QUALITY : c->server->quality;
 	struct sx_scale scale;
 
-	if (scene || which == WEB_LEFT)
-		return web_packet_code(c->packet, which, c->server->quality, bytes);
+	c->pictured |= first;
+	if (!first && (scene || which == WEB_LEFT))
+		return web_packet_code(c->packet, which, quality, bytes);
 	scale = web_client_scale(c, c->packet);
 	free(c->own);
-	c->own = web_packet_code_scaled(c->packet, which, c->server->quality, &scale, bytes);
+	c->own = web_packet_code_scaled(c->packet, which, quality, &scale, bytes);
 	return c->own;
 }
 
@@ -216,6 +229,19 @@ static bool sleep_until(struct web_client *c, int64_t until_ns)
 	return true;
 }
 
+/*
+ * Returns true for a frame that comes before the image that the viewer wants. The daemon adds images from the
+ * frame after the request on. Without this, a viewer would load two frames for its first picture.
+ */
+static bool is_early(const struct web_client *c, const struct web_packet *p, int64_t now_ns)
+{
+	const unsigned wanted = c->viewer.wants & (1u << WEB_LEFT | 1u << WEB_DISPARITY);
+
+	if (c->kind != &messages || c->sent_ns || !wanted || now_ns >= c->since_ns + HOLD_NS)
+		return false;
+	return !p->image[WEB_LEFT].pixels && !p->image[WEB_DISPARITY].pixels;
+}
+
 /* Prepares the newest frame or notice. Sleeps until there is one. False: the stream ends. */
 static bool next_message(struct web_client *c)
 {
@@ -228,15 +254,21 @@ static bool next_message(struct web_client *c)
 		int64_t now_ns = sx_now_ns(), until_ns;
 		struct web_packet *p = NULL;
 		struct web_notice n;
+		bool early;
 
 		web_feed_notice(&c->viewer, &n);
 		if ((n.version != c->notice_version || now_ns >= c->notice_ns) && begin_notice(c, &n, now_ns))
 			return true;
 		if (now_ns >= c->due_ns)
 			p = web_feed_newest(&c->viewer, c->epoch, c->number);
-		if (p && begin_frame(c, p, now_ns))
+		early = p && is_early(c, p, now_ns);
+		if (p && !early && begin_frame(c, p, now_ns))
 			return true;
 		until_ns = c->due_ns > now_ns && c->due_ns < c->notice_ns ? c->due_ns : c->notice_ns;
+		if (early) {
+			web_packet_unref(p);
+			until_ns = c->since_ns + HOLD_NS < until_ns ? c->since_ns + HOLD_NS : until_ns;
+		}
 		if (!sleep_until(c, until_ns))
 			return false;
 	}

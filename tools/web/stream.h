@@ -51,7 +51,8 @@ struct web_client {
 	uint32_t skipped;
 	struct web_message header[WEB_PICTURES + 3];
 	char text[2048];
-	void *own; /* picture coded for this viewer alone; NULL: none */
+	bool pictured; /* the first left image was coded */
+	void *own;     /* picture coded for this viewer alone; NULL: none */
 	struct {
 		struct web_packet *packet; /* last packet, for when no newer one comes */
 		unsigned char *stale;	   /* the last packet drawn as stale, JPEG; NULL: not yet drawn */

@@ -1,11 +1,10 @@
 // The page: passes frames and states that the link receives to the views, the state line, the past and the dock.
 // SPDX-License-Identifier: Apache-2.0
-import {Details} from "./details.js";
 import {decode} from "./frame.js";
 import {paintScale, showScale} from "./legend.js";
 import {Link} from "./link.js";
 import {StixelMap} from "./map.js";
-import {count, number, setText} from "./panels.js";
+import {count, number, setText} from "./text.js";
 import {Panes} from "./panes.js";
 import {Player} from "./player.js";
 import {ago, dated, judge, OLD_MS} from "./state.js";
@@ -17,12 +16,12 @@ const $ = (id) => document.getElementById(id);
 const keep = (key, value) => { try { localStorage.setItem(`stixel.${key}`, value); } catch { /* storage not allowed */ } };
 const kept = (key) => { try { return localStorage.getItem(`stixel.${key}`); } catch { return null; } };
 
+const LATER_MS = 1500; // what the first picture does not need is loaded after it, or after this time
 const tips = {view: new Tip($("stage"), $("view")), map: new Tip($("map").parentElement, $("map"))};
 const view = new CameraView($("view"), (...what) => tips.view.show(...what));
 const map = new StixelMap($("map"), (...what) => tips.map.show(...what));
-const details = new Details();
 const now = {link: "", linkText: "", notice: null, status: null, instances: null, values: {}};
-let space = null, many = null, settings = null, recordings = null, tune = false; // views and settings are loaded when first needed
+let space = null, many = null, settings = null, recordings = null, details = null, tune = false; // loaded when first needed
 let newest = null, busy = false, shown = null, shownTimes = [], seen = fresh();
 
 function fresh() {
@@ -76,7 +75,7 @@ function choose(name) {
     newest = shown = now.notice = now.status = null;
     now.values = {};
     seen = fresh();
-    details.clear();
+    details?.clear();
     view.clear();
     map.show(null, "");
     space?.show(null, null, "");
@@ -186,9 +185,21 @@ async function showSettings(open) {
   settings.ask();
 }
 
+// Returns whether the first picture is there, or none comes: what it does not need is loaded after it.
+function isLater() {
+  return shown !== null || performance.now() > LATER_MS;
+}
+
+async function loadDetails() {
+  if (details || !isLater())
+    return;
+  const {Details} = await import("./details.js");
+  details = details ?? new Details();
+}
+
 // Shows the recordings if the server keeps some. list: of the instances.
 async function showRecordings(list, keeps) {
-  if (!keeps && !recordings)
+  if (!recordings && !(keeps && isLater()))
     return;
   if (!recordings) {
     const {Recordings} = await import("./recordings.js");
@@ -257,6 +268,7 @@ async function turn() {
       seen.skipped = Math.max(seen.skipped, set.skipped);
     }
     document.body.dataset.frame = set.number;
+    loadDetails();
   } catch (e) {
     console.error("a frame cannot be shown:", e);
   }
@@ -302,7 +314,7 @@ function verdict() {
 
 // Returns the remark about an instance that runs: its worst problem, or else its engine and source.
 function remark(kind) {
-  const s = now.status, ground = choice("ground"), camera = s?.source?.cameras?.[0], worst = details.health.worst();
+  const s = now.status, ground = choice("ground"), camera = s?.source?.cameras?.[0], worst = details?.health.worst();
   if (kind !== "good")
     return ["", ""];
   if (worst)
@@ -324,7 +336,7 @@ function tell() {
   setText($("spoken"), v.kind === "good" ? v.word : `${v.word}. ${v.text.replace(/, [\d.]+ (s|min) ago/, "")}`);
   document.body.classList.toggle("old", old);
   if (old)
-    details.health.forget();
+    details?.health.forget();
   const veil = past && shown?.past ? "" : v.veil;
   $("veil").hidden = !veil;
   setText($("veil"), veil);
@@ -335,10 +347,13 @@ function tell() {
 }
 
 function tick(status, text) {
+  loadDetails();
   const from = performance.now() - 1000, since = now.last ? performance.now() - now.last.received : Infinity;
   now.status = status;
   shownTimes = shownTimes.filter((t) => t > from);
   seen.fps = shownTimes.length;
+  if (!details)
+    return tell();
   now.values = details.show(status, {...seen, age: since < OLD_MS ? `${count(seen.ageMs)} ms` : now.last ? ago(since) : "", text});
   tell();
 }
@@ -400,6 +415,9 @@ restore();
 paintScale();
 panes.start(kept("dock"));
 changed();
+const asked = new URLSearchParams(location.search).get("i");
+if (asked)
+  choose(asked); // no need to wait for the list
 showSpace();
 for (const id of ["rate", "ends"])
   $(id).addEventListener("change", changed);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import {Chart, History} from "./charts.js";
 import {Health} from "./health.js";
-import {number, showCameras, showFacts, showStages} from "./panels.js";
+import {showCameras, showFacts, showStages} from "./panels.js";
+import {number} from "./text.js";
 
 const $ = (id) => document.getElementById(id);
 

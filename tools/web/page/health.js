@@ -2,7 +2,8 @@
 // is beyond the daemon's limit. Below are the camera model, on which all distances depend, and questions about it. Tells
 // the worst of them in a sentence.
 // SPDX-License-Identifier: Apache-2.0
-import {number, rows, setText} from "./panels.js";
+import {rows} from "./panels.js";
+import {number, setText} from "./text.js";
 
 const SAMPLES = 120; // one per second
 const JUDGED = 5; // number of samples whose median is compared with the limit, as in the daemon

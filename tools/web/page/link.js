@@ -55,10 +55,10 @@ export class Link {
     if (instance === this.instance && query === this.query)
       return;
     this.someone = this.someone || instance !== this.instance;
+    this.asked = this.asked && instance === this.instance; // the status is asked for after the first picture
     this.instance = instance;
     this.query = query;
     this.reopen();
-    this.status();
   }
 
   reopen() {
@@ -98,7 +98,11 @@ export class Link {
   }
 
   async stream(abort) {
-    const messages = new Assembler((set) => this.works(abort, () => this.on.frame({...set, received: performance.now()})),
+    const messages = new Assembler((set) => this.works(abort, () => {
+      this.on.frame({...set, received: performance.now()});
+      if (!this.asked)
+        this.status();
+    }),
       (notice) => this.works(abort, () => this.on.notice(notice)));
     this.heard = performance.now();
     try {
@@ -134,7 +138,7 @@ export class Link {
     if (!this.someone)
       return this.on.status(null, "");
     const instance = this.instance;
-    this.asking = true;
+    this.asking = this.asked = true;
     try {
       const answer = await ask(`/api/${encodeURIComponent(instance)}/status`, {cache: "no-store", signal: AbortSignal.timeout(5000)});
       const value = answer.ok ? await answer.json() : null;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {decode} from "./frame.js";
 import {Link} from "./link.js";
-import {setText} from "./panels.js";
+import {setText} from "./text.js";
 import {dated, judge} from "./state.js";
 import {CameraView} from "./view.js";
 

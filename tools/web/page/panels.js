@@ -1,20 +1,6 @@
 // Fills tables and figures beside the pictures. Only texts change, so that the layout stays still.
 // SPDX-License-Identifier: Apache-2.0
-const NONE = "\u2013";
-const whole = new Intl.NumberFormat("en", {maximumFractionDigits: 0});
-
-export function number(value, decimals) {
-  return Number.isFinite(value) ? value.toFixed(decimals) : NONE;
-}
-
-export function count(value) {
-  return Number.isFinite(value) ? whole.format(value) : NONE;
-}
-
-export function setText(element, text) {
-  if (element.textContent !== text)
-    element.textContent = text;
-}
+import {count, NONE, number, setText} from "./text.js";
 
 function element(name, ...children) {
   const e = document.createElement(name);

@@ -1,7 +1,7 @@
 // The bar below the views: pauses, steps, scrubs and plays the frames of the last minute,
 // saves them, and opens a file or a recording of the server.
 // SPDX-License-Identifier: Apache-2.0
-import {setText} from "./panels.js";
+import {setText} from "./text.js";
 import {MOST_MS, Past} from "./past.js";
 
 const SMALL = 48e6, LARGE = 160e6; // bytes of frames kept in the memory of a phone and of other computers

@@ -2,7 +2,7 @@
 // restart.
 // SPDX-License-Identifier: Apache-2.0
 import {ask} from "./link.js";
-import {setText} from "./panels.js";
+import {setText} from "./text.js";
 import {same} from "./row.js";
 
 const equal = (a, b) => same(a, b, Number.isFinite(Number(a)) ? "real" : "text");

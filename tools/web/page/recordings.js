@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {Film} from "./film.js";
 import {ask, sentence} from "./link.js";
-import {setText} from "./panels.js";
+import {setText} from "./text.js";
 
 const LIST_MS = 2000, SURE_MS = 4000, SAID_MS = 12000;
 const $ = (id) => document.getElementById(id);

@@ -1,6 +1,6 @@
 // Row of one setting: its slider and field, its marks, and the daemon's answer to the last change.
 // SPDX-License-Identifier: Apache-2.0
-import {setText} from "./panels.js";
+import {setText} from "./text.js";
 
 const FRESH_MS = 2500;
 const SETTLE_MS = 300; // a slider's value is sent after the slider has not moved for this time

@@ -2,7 +2,7 @@
 // them. It asks the daemon while the panel is open and the page is visible.
 // SPDX-License-Identifier: Apache-2.0
 import {ask, sentence} from "./link.js";
-import {setText} from "./panels.js";
+import {setText} from "./text.js";
 import {Presets} from "./presets.js";
 import {make, refusals, Row, shownKeys} from "./row.js";
 

@@ -1,6 +1,6 @@
 // The label beside the pointer, or beside the probe that the arrow keys move.
 // SPDX-License-Identifier: Apache-2.0
-import {setText} from "./panels.js";
+import {setText} from "./text.js";
 
 const GAP = 14; // px between the pointer and the label
 
