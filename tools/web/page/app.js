@@ -75,6 +75,7 @@ function choose(name) {
     newest = shown = now.notice = now.status = null;
     now.values = {};
     seen = fresh();
+    delete document.body.dataset.frame;
     details?.clear();
     view.clear();
     map.show(null, "");
@@ -341,6 +342,7 @@ function tell() {
   $("veil").hidden = !veil;
   setText($("veil"), veil);
   $("save").disabled = !shown;
+  recordings?.mark(player.film?.name ?? "");
   document.title = `${v.kind === "good" ? "" : `${v.word}: `}${link.instance ?? ""} stixeld`.trim();
   setText($("now-fps"), old || !Number.isFinite(now.values.fps) ? "" : `${number(now.values.fps, 1)} fps`);
   setText($("now-latency"), old || !Number.isFinite(now.values.p50) ? "" : `${number(now.values.p50, now.values.p50 < 10 ? 1 : 0)} ms`);

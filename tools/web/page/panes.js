@@ -4,7 +4,7 @@ import {divide} from "./fit.js";
 
 const RULERS = 46; // height of the map's ruler, px
 const GAP = 7; // px between two panes
-const DOCK_PX = 384, DOCK_FROM_PX = 900; // the dock is beside the views from this width on, else a sheet below
+const DOCK_REM = 25.6, DOCK_FROM_PX = 900; // the dock is beside the views from this width on, else a sheet below
 const SHEET = 0.55; // height of the sheet, as a share of the space for the views
 const $ = (id) => document.getElementById(id);
 
@@ -93,8 +93,9 @@ export class Panes {
     if (!width || !height)
       return;
     if (this.page && width >= DOCK_FROM_PX) {
-      width -= DOCK_PX + GAP;
-      put($("dock"), width + GAP, 0, DOCK_PX, height);
+      const dock = Math.round(DOCK_REM * parseFloat(getComputedStyle(document.documentElement).fontSize));
+      width -= dock + GAP;
+      put($("dock"), width + GAP, 0, dock, height);
     } else if (this.page) {
       const high = Math.round(height * SHEET), beside = width > 1.3 * height; // true on a phone in landscape
       put($("dock"), beside ? Math.round(width / 2) : 0, beside ? 0 : height - high, beside ? Math.round(width / 2) : width, beside ? height : high);

@@ -134,8 +134,15 @@ export class Recordings {
       if (this.tune)
         buttons.append(make("button", "Delete", (e) => this.remove(r.name, e.target)));
     }
+    row.dataset.name = r.name;
     row.append(name, make("span", `${when} \u00b7 ${length} \u00b7 ${size(r.bytes)}`), buttons);
     return row;
+  }
+
+  // Marks the recording that is played; "": none.
+  mark(name) {
+    for (const row of $("recordings-list").children)
+      row.classList.toggle("now", row.dataset.name === name);
   }
 
   async start(name) {
