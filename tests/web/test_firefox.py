@@ -1,4 +1,5 @@
-# The page in Firefox: headless, driven by its own protocol (Marionette), because Debian has no geckodriver.
+# The page in Firefox, driven by its own protocol (Marionette), because Debian has no geckodriver. Headless, Firefox has
+# no WebGL; with Xvfb it has Mesa's software renderer.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
@@ -10,6 +11,7 @@ import unittest
 
 from support import SLOW, Daemon, Place, Web, until
 
+XVFB = shutil.which("Xvfb")
 FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
 PREFS = {"marionette.port": 0, "datareporting.policy.dataSubmissionEnabled": False, "app.update.auto": False,
          "browser.shell.checkDefaultBrowser": False, "toolkit.telemetry.enabled": False, "webgl.force-enabled": True,
@@ -24,16 +26,29 @@ class Firefox:
         os.mkdir(profile)
         with open(profile + "/user.js", "w") as f:
             f.writelines("user_pref(%s, %s);\n" % (json.dumps(k), json.dumps(v)) for k, v in PREFS.items())
-        self.process = subprocess.Popen([FIREFOX, "--headless", "--marionette", "--remote-allow-system-access",
+        env, words = dict(os.environ, HOME=folder, TMPDIR=folder, XDG_RUNTIME_DIR=folder), ["--headless"]
+        self.screen = None
+        if XVFB:
+            env, words = dict(env, DISPLAY=self.open_screen(), MOZ_X11_EGL="1", LIBGL_ALWAYS_SOFTWARE="1"), []
+        self.process = subprocess.Popen([FIREFOX, *words, "--marionette", "--remote-allow-system-access",
                                          "--profile", profile],
-                                        env=dict(os.environ, HOME=folder, TMPDIR=folder, XDG_RUNTIME_DIR=folder),
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                        env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until(lambda: os.path.exists(port) and os.path.getsize(port), 60, "Firefox")
         with open(port) as f:
             self.socket = socket.create_connection(("127.0.0.1", int(f.read())), 60 * SLOW)
         self.file, self.number = self.socket.makefile("rb"), 0
         self.receive()  # greeting of Marionette
         self.ask("WebDriver:NewSession", {"timeouts": {"script": int(60000 * SLOW), "pageLoad": int(60000 * SLOW)}})
+
+    def open_screen(self):
+        """Starts an X server without a screen. Returns its name."""
+        read, write = os.pipe()
+        self.screen = subprocess.Popen([XVFB, "-displayfd", str(write), "-screen", "0", "1400x1000x24",
+                                        "-nolisten", "tcp"],
+                                       pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(write)
+        with open(read) as f:
+            return ":" + f.readline().strip()
 
     def receive(self):
         digits = iter(lambda: self.file.read(1), b":")
@@ -55,6 +70,9 @@ class Firefox:
         self.socket.close()
         self.process.terminate()
         self.process.wait(30 * SLOW)
+        if self.screen:
+            self.screen.terminate()
+            self.screen.wait(30 * SLOW)
 
 
 class Page(unittest.TestCase):
@@ -107,7 +125,20 @@ class Page(unittest.TestCase):
         firefox.run("document.getElementById('play-pause').click(); document.getElementById('play-back').click()")
         state = "return document.getElementById('state-text').textContent"
         until(lambda: "Paused at" in firefox.run(state), what="the pause")
+        if XVFB:
+            self.look_from_another_side(firefox)
         self.assertEqual(firefox.run("return faults"), [])
+
+    def look_from_another_side(self, firefox):
+        """The view in three dimensions, of a frame that stays, without its labels."""
+        self.assertNotIn("no WebGL", firefox.run("return document.getElementById('space-note').textContent"))
+        firefox.run("document.getElementById('space-labels').style.opacity = 0")
+        pane = firefox.ask("WebDriver:FindElement", {"using": "css selector", "value": "#space"})
+        seen = lambda: firefox.ask("WebDriver:TakeScreenshot", {"id": next(iter(pane.values())), "full": False})
+        still = until(lambda: (lambda first: first == seen() and first)(seen()), 30, "a picture that stays")
+        firefox.run("for (let i = 0; i < 5; i++) document.getElementById('space-labels').dispatchEvent("
+                    "new KeyboardEvent('keydown', {key: 'ArrowLeft', bubbles: true}))")
+        until(lambda: seen() != still, 30, "another side")
 
 
 if __name__ == "__main__":
