@@ -30,7 +30,7 @@ class Child:
         self.process.stdin.write(json.dumps(command) + "\n")
         self.process.stdin.flush()
 
-    def until(self, fits, seconds=10, what="message", do=None):
+    def until(self, fits, seconds=30, what="message", do=None):
         """Returns the first message, old or new, for which fits() is true. do: a function that is called repeatedly
         while waiting."""
         end = time.monotonic() + seconds

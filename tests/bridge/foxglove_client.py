@@ -68,7 +68,7 @@ class Client:
             pass
         return found
 
-    def text(self, op, seconds=10):
+    def text(self, op, seconds=30):
         """Returns the next text message of this kind."""
         while True:
             for i, told in enumerate(self.texts):

@@ -124,7 +124,7 @@ class TestCase(unittest.TestCase):
         if topics:
             before = sink.figures()["subscriptions"]
             client.subscribe(topics=["/front/" + topic for topic in topics])
-            until(lambda: sink.figures()["subscriptions"] == before + len(topics), 5, "subscription")
+            until(lambda: sink.figures()["subscriptions"] == before + len(topics), 30, "subscription")
         return client
 
     def frames_with_image(self, width=640, height=480):
@@ -246,9 +246,9 @@ class Live(TestCase):
         self.assertEqual((image.width, image.height, image.step, image.encoding), (640, 480, 640, "mono8"))
         self.assertEqual(image.data, frame.left.tobytes())
         client.unsubscribe(topics=["/front/left"])
-        until(lambda: sink.images(FRONT) == {"disparity"}, 5, "unsubscribed")
+        until(lambda: sink.images(FRONT) == {"disparity"}, 30, "unsubscribed")
         client.close()
-        until(lambda: not sink.images(FRONT), 5, "client gone")
+        until(lambda: not sink.images(FRONT), 30, "client gone")
 
     def test_parameters_are_read_and_not_set(self):
         daemon = python_support.Daemon("fox")
@@ -258,7 +258,7 @@ class Live(TestCase):
         os.environ["XDG_RUNTIME_DIR"] = daemon.user
         self.addCleanup(lambda: os.environ.update(XDG_RUNTIME_DIR=before) if before else
                         os.environ.pop("XDG_RUNTIME_DIR"))
-        until(lambda: os.path.exists(daemon.status_path), 20, "daemon")
+        until(lambda: os.path.exists(daemon.status_path), 30, "daemon")
         name = daemon.name
         sink = self.open((Instance(name, {}), REAR))
         client = self.client(sink)
@@ -267,7 +267,7 @@ class Live(TestCase):
             client.send(what={"op": op, "id": "1", **more})
             return {p["name"]: p.get("value") for p in client.text(op="parameterValues")["parameters"]}
 
-        every = until(lambda: ask("getParameters", parameterNames=[]), 5, "settings")
+        every = until(lambda: ask("getParameters", parameterNames=[]), 30, "settings")
         self.assertGreater(len(every), 100)
         fps, kind, median = ("/%s/%s" % (name, key) for key in ("source.fps", "source.kind", "filters.median"))
         self.assertEqual([every[k] for k in (fps, kind, median)], [7, "synthetic", False])
@@ -279,7 +279,7 @@ class Live(TestCase):
         def told():
             sink.report(Report(Instance(name, {}), "alive", "running", None))
             return client.text(op="parameterValues", seconds=0.2).get("parameters")
-        self.assertEqual(until(told, 5, "update"), [{"name": kind, "value": "synthetic"}])
+        self.assertEqual(until(told, 30, "update"), [{"name": kind, "value": "synthetic"}])
         daemon.process.send_signal(signal.SIGSTOP)
         began = time.monotonic()
         for _ in range(20):  # a daemon that hangs delays nothing
@@ -339,12 +339,12 @@ class Live(TestCase):
         for client in more:
             client.subscribe(topics=["/front/left"])
         frame = self.frames_with_image()
-        until(lambda: sink.figures()["subscriptions"] > 2, 5, "one more")
+        until(lambda: sink.figures()["subscriptions"] > 2, 30, "one more")
 
         def sent():
             return sink.send(Work(FRONT, frame, 0))
         self.assertEqual(sent(), 0)
-        until(sent, 5, "few enough")
+        until(sent, 30, "few enough")
         for client in (first, second):
             self.assertEqual(len(client.take(count=1)), 1)
         for client in more:
@@ -372,16 +372,16 @@ class Live(TestCase):
         self.assertGreater(sink.figures()["images_left_out"], 10)
         for client in clients:
             client.close()
-        until(lambda: not sink.images(FRONT), 5, "clients gone")
+        until(lambda: not sink.images(FRONT), 30, "clients gone")
         reader = self.client(sink, ["left"])
         for _ in range(40):
-            until(lambda: sink.send(Work(FRONT, frame, 0)), 2, "acknowledgement of those before")
+            until(lambda: sink.send(Work(FRONT, frame, 0)), 30, "acknowledgement of those before")
             self.assertEqual(len(reader.take(count=1, sizes=True)), 1)
 
     def test_parameters_that_are_not_there_are_not_kept(self):
         sink = self.open()
         listener = sink._service._listener
-        until(lambda: "front" in listener.settings._answers, 5, "that there is no daemon")
+        until(lambda: "front" in listener.settings._answers, 30, "that there is no daemon")
         listener.settings.found["front"] = [foxglove.Parameter("/front/a", value=1)]
         listener.on_parameters_subscribe(["/front/a", "/front/b"] + ["x%d" % i for i in range(1000)])
         self.assertEqual(listener.followed, {"/front/a"})
@@ -397,7 +397,7 @@ class Live(TestCase):
 
         def go(times):
             self.assertIs(client.churn(url=url, times=times, topic="/front/left"), True)
-            until(lambda: sink.figures()["subscriptions"] == 0 and not sink.images(FRONT), 10, "all gone")
+            until(lambda: sink.figures()["subscriptions"] == 0 and not sink.images(FRONT), 30, "all gone")
             return memory_kb(), len(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task"))
 
         go(20)
@@ -413,7 +413,7 @@ class Live(TestCase):
                                                   subprotocol="chat")["error"])
         with socket.create_connection(("127.0.0.1", sink.port)) as s:
             s.sendall(b"\0" * 100)
-        until(lambda: sink.figures()["client_errors"] - before >= 2, 5, "count of errors")
+        until(lambda: sink.figures()["client_errors"] - before >= 2, 30, "count of errors")
         client = self.client(sink, ["left"])
         client.send(what="no JSON")
         self.assertEqual(client.text(op="status")["level"], 2)

@@ -258,7 +258,7 @@ class Recordings(WithDaemon):
                 self.assertIn("%s and %s to instance %s" % (stereo.LEFT, stereo.RIGHT, d.name), log)
                 self.assertIn("320x240 px in grey8, rectified, with calibration", log)
                 self.assertRegex(log, r"5 of 5 pairs given in [0-9.]+ s \([0-9.]+ a second\)\n$")
-                got = [reader.next(timeout=10) for _ in range(5)]
+                got = [reader.next(timeout=30) for _ in range(5)]
                 self.assertEqual([f.capture_left_ns for f in got], [
                     stereo.START_NS + n * stereo.PERIOD_NS for n in range(5)], kind)  # the recorded times
                 self.check_frame(got[-1])
@@ -274,7 +274,7 @@ class Recordings(WithDaemon):
             for more, rectified in ((), True), (("--rectified", "yes"), False):
                 log = self.play(path, "-i", d.name, "--rate", "0", "--simulated", "yes", *more, d=d)
                 self.assertIn("rectified, with calibration" if more else "raw, with calibration", log)
-                frames = [reader.next(timeout=10) for _ in range(3)]
+                frames = [reader.next(timeout=30) for _ in range(3)]
                 self.check_frame(frames[-1])
                 self.assertEqual(bool(frames[-1].flags & stixel.FrameFlag.RECTIFIED), rectified)
 
@@ -284,7 +284,7 @@ class Recordings(WithDaemon):
         stereo.rosbag2(path, stereo.messages(6, right_late_ns=2_000_000))
         with stixel.open(d.name, follow=True) as reader:
             self.play(path, "-i", d.name, "--rate", "0.5", "--simulated", "yes", d=d)
-            frame = reader.latest(timeout=10)
+            frame = reader.latest(timeout=30)
         self.assertLess(abs(time.monotonic_ns() - frame.capture_left_ns), 30 * 10**9)  # the present time
         self.assertEqual(frame.capture_right_ns - frame.capture_left_ns, 4_000_000)
         log = self.play(path, "-i", d.name, "--tolerance-ms", "1", d=d, code=DATA)
@@ -306,9 +306,9 @@ class Recordings(WithDaemon):
         d.start(*ARGS)
         with stixel.open(d.name, follow=True) as reader:
             for _ in range(8):  # more than the recording has
-                self.check_frame(reader.next(timeout=20))
+                self.check_frame(reader.next(timeout=30))
         process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.wait(20), 0)
+        self.assertEqual(process.wait(60), 0)
         self.assertRegex(process.stderr.read(), r"pairs given in")
 
     def test_wrong_use(self):
@@ -412,7 +412,7 @@ class Live(WithDaemon):
             self.assertLess(abs(time.monotonic_ns() - frames[0].capture_left_ns), 10**10)
             if life == 1:
                 d.stop(signal.SIGKILL)
-        until(lambda: self.pairs()["figures"].get("publishers") == 4, 10, "publishers in the status")
+        until(lambda: self.pairs()["figures"].get("publishers") == 4, 30, "publishers in the status")
         found = self.pairs()
         self.assertEqual((found["state"], found["instance"], found["daemons"]), ("connected", d.name, 2))
         self.assertGreaterEqual(found["given"], 2)
@@ -427,7 +427,7 @@ class Live(WithDaemon):
         self.assertRegex(listed, r"(?m)^BRIDGE +PAIRS +KIND +INSTANCE +STATE +GIVEN +DROPPED\n"
                                  r"default +front +%s +%s +connected +[1-9]\d* +[1-9]" % (found["kind"], d.name))
         self.process.send_signal(signal.SIGTERM)
-        self.assertEqual(self.process.wait(20), 0)
+        self.assertEqual(self.process.wait(60), 0)
         self.log.seek(0)
         self.assertIn("320x240 px in grey8, rectified, with calibration", self.log.read())
 
@@ -485,7 +485,7 @@ class Feeds(WithDaemon):
         feed.start()
         self.addCleanup(feed.join)
         self.addCleanup(feed.stop)
-        until(lambda: feed.state.name == "connected", 10, "connected")
+        until(lambda: feed.state.name == "connected", 30, "connected")
         return feed
 
     def put(self, feed, ns, left=None, right=None):
@@ -497,7 +497,7 @@ class Feeds(WithDaemon):
         d = self.start("follow", "-s", "camera.height_m=1")
         feed = self.feed(d.name)
         self.put(feed, time.time_ns())
-        until(lambda: feed.no_info == 1, 10, "a pair without a calibration")
+        until(lambda: feed.no_info == 1, 30, "a pair without a calibration")
         bent = dict(d=np.array([0.02, 0, 0, 0, 0]))
         for more, want in (({}, "320x240 px in grey8, rectified, with calibration"), (bent, "raw, with calibration")):
             for side, topic in enumerate(("/l/camera_info", "/r/camera_info")):
@@ -506,13 +506,13 @@ class Feeds(WithDaemon):
             def seen():
                 self.put(feed, time.time_ns())
                 return any(want in text for text in self.said)
-            until(seen, 10, want)
+            until(seen, 30, want)
         self.assertEqual((feed.giver.unusable, feed.damaged), (0, 0))
 
     def test_without_calibration(self):
         feed = self.feed("test-nobody-%d" % os.getpid(), calibration=False)
         self.put(feed, time.time_ns())
-        until(lambda: feed.giver.counts.dropped == 1, 10, "dropped")
+        until(lambda: feed.giver.counts.dropped == 1, 30, "dropped")
         self.assertIn("without calibration: the daemon's configuration must have it", self.said[-2])
         self.assertIn("no daemon takes pairs", feed.giver.why)
 
@@ -523,14 +523,14 @@ class Feeds(WithDaemon):
         feed.put("/l/image_raw", b"\0\1")
         self.assertEqual(feed.damaged, 1)
         self.put(feed, ns, left=good[:100])
-        until(lambda: feed.damaged == 2, 10, "a message that is cut")
+        until(lambda: feed.damaged == 2, 30, "a message that is cut")
         ns += 10**8
         self.put(feed, ns, right=stereo.cdr(stereo.image(ns, np.zeros((30, 40), np.uint8))))
-        until(lambda: feed.giver.unusable == 1, 10, "two sizes")
+        until(lambda: feed.giver.unusable == 1, 30, "two sizes")
         self.assertIn("the left image has 320x240 px in grey8, the right one 40x30 px", feed.giver.why)
         ns += 10**8
         self.put(feed, ns)
-        until(lambda: feed.giver.counts.dropped == 1, 10, "the next pair")
+        until(lambda: feed.giver.counts.dropped == 1, 30, "the next pair")
 
     def test_times_of_another_clock_are_explained(self):
         d = self.start("clock", "-s", "camera.height_m=1")
@@ -542,7 +542,7 @@ class Feeds(WithDaemon):
         def refused():
             self.put(feed, next(stamps))
             return any("stamps = arrival" in text for text in self.said)
-        until(refused, 10, "the hint")
+        until(refused, 30, "the hint")
 
 
 class SimpleInput:

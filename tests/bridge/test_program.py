@@ -87,12 +87,12 @@ class Program(instances.TestCase):
         dead, port = free_port(), free_port()
         b = self.bridge("[instance %s]\n[sink near]\nkind = zenoh\nlisten = tcp/127.0.0.1:%d\n[sink dead]\n"
                         "kind = zenoh\nmode = client\nconnect = tcp/127.0.0.1:%d\n" % (d.name, port, dead), d.user)
-        until(lambda: (b.way() or {}).get("unwanted", 0) > 5, 20, "frames: " + b.text())
+        until(lambda: (b.way() or {}).get("unwanted", 0) > 5, 30, "frames: " + b.text())
         self.assertEqual((b.way()["sent"], b.way()["latency_ms"]), (0, None))
         remote = stixel.open("zenoh:tcp/127.0.0.1:%d/%s" % (port, d.name), follow=True)
         self.addCleanup(remote.close)
-        until(lambda: b.way()["sent"] > 5, 20, "frames that somebody wants")
-        until(lambda: b.status()["sinks"][1]["state"] == "waiting", 20, "a connection that fails")
+        until(lambda: b.way()["sent"] > 5, 30, "frames that somebody wants")
+        until(lambda: b.status()["sinks"][1]["state"] == "waiting", 30, "a connection that fails")
         sinks = b.status()["sinks"]
         self.assertEqual([s["state"] for s in sinks], ["connected", "waiting"])
         self.assertIn(str(dead), sinks[1]["why"])
@@ -111,24 +111,24 @@ class Program(instances.TestCase):
         # kill the daemon and start it again
         d.process.kill()
         d.process.wait()
-        until(lambda: b.status()["instances"][0]["publisher"] != "alive", 10, "death")
+        until(lambda: b.status()["instances"][0]["publisher"] != "alive", 30, "death")
         d.start(*harness.SMALL, "-s", "source.fps=20")
         sent = b.way()["sent"]
-        until(lambda: b.way()["sent"] > sent + 5, 20, "frames after the restart")
-        until(lambda: b.status()["instances"][0]["restarts"] == 1, 10, "the restart, counted")
+        until(lambda: b.way()["sent"] > sent + 5, 30, "frames after the restart")
+        until(lambda: b.status()["instances"][0]["restarts"] == 1, 30, "the restart, counted")
         self.assertEqual(b.status()["instances"][0]["damaged"], 0)
         # the bridge ends with code 0 on SIGTERM and leaves no files
         b.process.send_signal(signal.SIGTERM)
-        self.assertEqual(b.process.wait(10), 0)
+        self.assertEqual(b.process.wait(30), 0)
         self.assertFalse(os.path.exists(os.path.dirname(b.path())))
 
     def test_a_name_belongs_to_one_bridge(self):
         with tempfile.TemporaryDirectory() as runtime:
             text = "[sink a]\nkind = zenoh\nlisten = tcp/127.0.0.1:%d\n"
             first = self.bridge(text % free_port(), runtime)
-            until(first.status, 20, "status")
+            until(first.status, 30, "status")
             second = self.bridge(text % free_port(), runtime)
-            self.assertEqual(second.process.wait(20), 73)
+            self.assertEqual(second.process.wait(30), 73)
             self.assertIn("another stixel-bridge runs as 'default'", second.text())
             self.assertTrue(first.status())
 
@@ -136,11 +136,11 @@ class Program(instances.TestCase):
         with tempfile.TemporaryDirectory() as runtime:
             b = self.bridge("[instance nobody-%d]\n[sink a]\nkind = zenoh\nlisten = tcp/127.0.0.1:%d\n" % (
                 os.getpid(), free_port()), runtime)
-            until(b.status, 20, "status")
+            until(b.status, 30, "status")
             self.assertEqual(b.status()["instances"][0]["publisher"], "absent")
-            until(lambda: b.status()["sinks"][0]["state"] == "connected", 20, "a sink")
+            until(lambda: b.status()["sinks"][0]["state"] == "connected", 30, "a sink")
             word = "stixel-bridge: instance 'nobody-%d': nothing publishes under this name; waiting\n" % os.getpid()
-            until(lambda: word in b.text(), 20, "a word about it")
+            until(lambda: word in b.text(), 30, "a word about it")
             # no thread, not even of a package, may take the signal from the thread that waits for it
             ends = 1 << signal.SIGINT - 1 | 1 << signal.SIGTERM - 1
             looked_at = 0
@@ -154,7 +154,7 @@ class Program(instances.TestCase):
                 self.assertTrue(int(found["SigBlk"], 16) & ends == ends or int(task) == b.process.pid, found["Name"])
             self.assertGreater(looked_at, 1)
             b.process.send_signal(signal.SIGINT)
-            self.assertEqual(b.process.wait(10), 0)
+            self.assertEqual(b.process.wait(30), 0)
 
     def test_all_kinds_in_the_sandbox_of_the_service(self):
         """With only the allowed system calls and no code generated at run time, every package connects, and frames are
@@ -181,7 +181,7 @@ class Program(instances.TestCase):
         # no shared memory of zenoh, which would be left behind if the process were killed
         self.assertNotIn(".zenoh", mapped)
         b.process.send_signal(signal.SIGTERM)
-        self.assertEqual(b.process.wait(10), 0)
+        self.assertEqual(b.process.wait(30), 0)
 
     def test_what_a_bridge_says_is_not_believed(self):
         """The status of a process that impersonates a bridge is checked and cleaned before it is shown."""

@@ -170,7 +170,7 @@ class TheNode(unittest.TestCase):
                 ("base_link", "front_link"), ("front_link", "front_optical_frame"),
                 ("back_link", "back_optical_frame")])
             self.assertEqual(found[0].transform.translation.x, 2.0)
-            support.instances().until(lambda: len(node.made["/diagnostics"].sent) >= 2, 5, "diagnostics")
+            support.instances().until(lambda: len(node.made["/diagnostics"].sent) >= 2, 30, "diagnostics")
         finally:
             node.stop()
         said = [store.decode(store.DIAGNOSTICS, m).status[0] for m in node.made["/diagnostics"].sent[:2]]
@@ -188,7 +188,7 @@ class TheNode(unittest.TestCase):
             node.made[place + "/stixels"].subscribers = node.made[place + "/left/image_rect"].subscribers = 1
             node.start()
             try:
-                programs.until(lambda: node.made[place + "/left/image_rect"].sent, 10, "images")
+                programs.until(lambda: node.made[place + "/left/image_rect"].sent, 30, "images")
             finally:
                 node.stop()
         frame = store.decode(store.STIXEL_FRAME, node.made[place + "/stixels"].sent[0])

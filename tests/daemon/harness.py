@@ -35,11 +35,13 @@ SMALL = ["-s", "source.kind=synthetic", "-s", "source.size=%dx%d" % (WIDTH, HEIG
          "-s", "engine.threads=1", *(["-s", "source.fps=5"] if SANITIZED else [])]
 FREE = ["-s", "source.fps=0"]
 # A sanitized daemon needs milliseconds for an answer, and other tests wait for the processor.
+# Patience for something that takes a second on an idle machine. A machine that builds beside its tests takes longer.
+PATIENCE_S = 30.0
 POLL_S = 0.05 if SANITIZED else 0.01
 STATES = ["starting", "running", "no_camera", "degraded", "stopping", "closed", "replaced"]
 
 
-def until(condition, seconds=10.0, what="condition"):
+def until(condition, seconds=PATIENCE_S, what="condition"):
     """Polls condition() and returns its first true value. Fails after the timeout."""
     end = time.monotonic() + seconds * (3 if SANITIZED else 1)
     while True:
@@ -56,7 +58,7 @@ def need_libsystemd():
         raise unittest.SkipTest("built without libsystemd")
 
 
-def connect(s, path, seconds=10.0):
+def connect(s, path, seconds=PATIENCE_S):
     """Connects a socket that has a timeout. Python makes such a socket non-blocking, so a full queue refuses at
     once. A socket that has its name but does not listen yet also refuses."""
     def try_once():
@@ -200,7 +202,7 @@ class Instance:
             self.process = subprocess.Popen([self.binary, "--instance", self.name, *args], stdout=log, stderr=log,
                                             env=self.environment(extra), **popen)
         if wait:
-            until(lambda: self.process.poll() is not None or self.answers(), 20, "status socket")
+            until(lambda: self.process.poll() is not None or self.answers(), what="status socket")
         return self
 
     def start_activated(self, *args, env=None):
@@ -225,7 +227,7 @@ class Instance:
                 env=self.environment(extra), stdout=log, stderr=log, preexec_fn=pass_on, close_fds=False)
         for s in sockets:
             s.close()
-        until(lambda: self.process.poll() is not None or self.answers(), 20, "status socket")
+        until(lambda: self.process.poll() is not None or self.answers(), what="status socket")
         return self
 
     def run_once(self, *args, env=None, timeout=60):
@@ -234,7 +236,7 @@ class Instance:
                            capture_output=True, text=True, timeout=timeout)
         return r.returncode, r.stdout, r.stderr
 
-    def wait(self, seconds=15.0):
+    def wait(self, seconds=PATIENCE_S):
         return self.process.wait(seconds * (3 if SANITIZED else 1))
 
     def stop(self, how=signal.SIGTERM):
@@ -276,7 +278,7 @@ class Instance:
                       - {"log", "notify", "run/" + self.name, "run/%s/lock" % self.name})
 
     # -- the status socket --
-    def raw(self, data, seconds=10.0, path=None):
+    def raw(self, data, seconds=PATIENCE_S, path=None):
         """Sends bytes and returns everything that comes back until the other side closes."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as s:
             s.settimeout(seconds * (3 if SANITIZED else 1))
@@ -304,7 +306,7 @@ class Instance:
         headers = {k.strip().lower(): v.strip() for k, v in (line.split(":", 1) for line in lines[1:])}
         return int(lines[0].split()[1]), headers, body.decode()
 
-    def order(self, *changes, seconds=30.0):
+    def order(self, *changes, seconds=PATIENCE_S):
         """Sends POST /settings with one line for each change and returns (status, body)."""
         body = "".join(c + "\n" for c in changes).encode()
         reply = self.raw(b"POST /settings HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
@@ -327,23 +329,23 @@ class Instance:
         code, _, body = self.http("/healthz")
         return code, body.strip()
 
-    def until_state(self, state, seconds=10.0):
+    def until_state(self, state, seconds=PATIENCE_S):
         return until(lambda: (lambda s: s if s["state"] == state else None)(self.status()), seconds, "state " + state)
 
-    def until_published(self, count, seconds=20.0):
+    def until_published(self, count, seconds=PATIENCE_S):
         return until(lambda: (lambda s: s if s["frames"]["published"] >= count else None)(self.status()), seconds,
                      "%d frames" % count)
 
     # -- readers --
     def stream(self):
         s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        s.settimeout(10)
-        until(lambda: os.path.exists(self.stream_path), 10, "frames.sock")
+        s.settimeout(PATIENCE_S)
+        until(lambda: os.path.exists(self.stream_path), what="frames.sock")
         connect(s, self.stream_path)
         return s
 
     def ring(self):
-        until(lambda: os.path.exists(self.ring_path), 10, "ring")
+        until(lambda: os.path.exists(self.ring_path), what="ring")
         return Ring(self.ring_path)
 
     def ring_state(self):
@@ -355,7 +357,7 @@ class Instance:
         need_libsystemd()
         return self.notify.take()
 
-    def until_message(self, start, seconds=10.0):
+    def until_message(self, start, seconds=PATIENCE_S):
         def look():
             self.pending += self.messages()
             return [line for m in self.pending for line in m if line.startswith(start)]
@@ -390,7 +392,7 @@ class TestCase(unittest.TestCase):
         return i
 
 
-def receive(stream, count=None, seconds=20.0):
+def receive(stream, count=None, seconds=PATIENCE_S):
     """Returns `count` frames from frames.sock, or all frames until the daemon closes it."""
     frames = []
     end = time.monotonic() + seconds * (3 if SANITIZED else 1)

@@ -32,11 +32,11 @@ class External(TestCase):
         return s
 
     def until_state(self, i, condition, what):
-        return until(lambda: (lambda s: s if condition(s) else None)(i.status()), 10, what)
+        return until(lambda: (lambda s: s if condition(s) else None)(i.status()), 30, what)
 
     def until_frame(self, i, condition, what):
         ring = i.ring()
-        return until(lambda: next((f for f in ring.frames() if condition(f)), None), 10, what)
+        return until(lambda: next((f for f in ring.frames() if condition(f)), None), 30, what)
 
     def test_nobody_writes(self):
         i = self.fake(interval_us=5000)
@@ -51,7 +51,7 @@ class External(TestCase):
         # now a matcher starts
         self.steady(self.matcher(i), 0, 7)
         self.assertEqual(self.until_frame(i, lambda f: True, "frame").label, 7)
-        until(lambda: i.http("/healthz")[0] == 200, 10, "healthy answer")
+        until(lambda: i.http("/healthz")[0] == 200, 30, "healthy answer")
         self.assertEqual(i.stop(), 0)
         given_up = "pair given up without its disparity map: no process writes disparity maps"
         self.assertEqual(i.text().count(given_up), 1, i.text())
@@ -122,21 +122,21 @@ class External(TestCase):
         i = self.fake("-s", "source.fps=4", "-s", "external.pairs=yes", "-s", "external.wait_ms=%d" % (150 * SLOW),
                       interval_us=250000 * SLOW)
         net = self.matcher(i)
-        until(lambda: os.path.exists(i.ring_path + ".pairs"), 10, "ring of pairs")
+        until(lambda: os.path.exists(i.ring_path + ".pairs"), 30, "ring of pairs")
         offered = Ring(i.ring_path + ".pairs")
 
         def next_pair(number):
-            return until(lambda: offered.frame(offered.live()[2]) if offered.live()[2] > number else None, 10, "pair")
+            return until(lambda: offered.frame(offered.live()[2]) if offered.live()[2] > number else None, 30, "pair")
         pair = next_pair(0)
         for byte in (1, 2, 3):  # map 2 is 1 ms late: it belongs to no pair
             net.give(pair.left_ns + (byte == 2) * 1000000, byte)
             pair = next_pair(pair.number)
         self.until_state(i, lambda s: s["frames"]["published"] == 2 and s["frames"]["dropped"]["no_map"] > 0, "frames")
         self.assertEqual([f.label for f in i.ring().frames()], [1, 3])
-        until(lambda: i.ring_state()[0] == "running" == offered.live()[0], 10, "state of both rings")
+        until(lambda: i.ring_state()[0] == "running" == offered.live()[0], 30, "state of both rings")
         net.close()
         self.until_state(i, lambda s: s["state"] == "degraded", "degraded")
-        until(lambda: offered.live()[0] == "degraded", 10, "state of the offered ring")
+        until(lambda: offered.live()[0] == "degraded", 30, "state of the offered ring")
 
     def test_wrong_writer_then_killed_ones(self):
         i = self.fake("-s", "source.fps=2", interval_us=10000)

@@ -249,7 +249,7 @@ class Rows(Pairs):
                      seconds, what)
 
     def check_corrected(self, i, shift, rotation):
-        self.until_error(i, lambda e: e < 0.15, 25, "rows in line")
+        self.until_error(i, lambda e: e < 0.15, 30, "rows in line")
         found = i.status()["pictures"]["row_correction"]
         self.assertAlmostEqual(found["shift_px"], shift, delta=0.15)
         self.assertAlmostEqual(found["rotation_deg"], rotation, delta=0.12)
@@ -284,7 +284,7 @@ class Rows(Pairs):
         far = self.run_with((1, image(), image(-SHIFT, 3.6)), settings=self.AUTO, name="far")
         blind = self.run_with((1, image(), image(-SHIFT, 1.3)), name="blind",
                               settings=self.AUTO + tuple("camera.%s=0" % k for k in ("fx", "fy", "baseline_m")))
-        until(lambda: "rows are not corrected: camera.row_correction needs a camera model" in blind.text(), 10, "word")
+        until(lambda: "rows are not corrected: camera.row_correction needs a camera model" in blind.text(), 30, "word")
         self.assertEqual(blind.status()["pictures"]["row_correction"]["shift_px"], None)
         self.assertEqual(blind.stop(), 0)
         self.check_corrected(ready, 1.3, 0.3)
@@ -295,11 +295,11 @@ class Rows(Pairs):
         self.assertEqual(far.order("camera.baseline_m=0.5")[0], 200)
         self.assertRegex(far.text(), r"corrected by \+0.00 px and \+0.000 degrees \(was \+3.00, .*\), from frame \d+ "
                                      "on; those of another calibration begin at 0")
-        until(lambda: far.status()["pictures"]["row_correction"]["shift_px"] == 0, 5, "nothing corrected yet")
+        until(lambda: far.status()["pictures"]["row_correction"]["shift_px"] == 0, 30, "nothing corrected yet")
         self.assertEqual(far.stop(), 0)
         for i in (ready, raw):
             # a busy machine may have another reason to be degraded
-            until(lambda: "rows" not in (i.status()["reason"] or ""), 10, "rows that are no reason to be degraded")
+            until(lambda: "rows" not in (i.status()["reason"] or ""), 30, "rows that are no reason to be degraded")
             code, text = i.order("stixels.width=8")
             self.assertEqual(code, 200, text)
             self.check_frames(i)
@@ -314,13 +314,13 @@ class Rows(Pairs):
             self.assertEqual(i.status()["pictures"]["row_correction"], found)
             code, text = i.order("camera.row_correction=off")
             self.assertRegex(text, r"camera.row_correction = off \(was auto\)\nfrom frame \d+ on")
-            self.until_error(i, lambda e: e > 1, 10, "rows out of line again")
-            until(lambda: i.status()["pictures"]["row_correction"]["shift_px"] is None, 5, "nothing corrected")
+            self.until_error(i, lambda e: e > 1, 30, "rows out of line again")
+            until(lambda: i.status()["pictures"]["row_correction"]["shift_px"] is None, 30, "nothing corrected")
             self.assertIn("corrected by +0.00 px and +0.000 degrees", i.text())
             # a new `auto` alone changes nothing
             self.assertEqual(i.order("camera.row_correction=auto"),
                              (200, "camera.row_correction = auto (was off)\n"))
-            until(lambda: i.status()["pictures"]["row_correction"]["shift_px"] == 0, 5, "nothing to correct yet")
+            until(lambda: i.status()["pictures"]["row_correction"]["shift_px"] == 0, 30, "nothing to correct yet")
             self.assertEqual(i.stop(), 0)
 
 

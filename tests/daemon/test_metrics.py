@@ -118,8 +118,8 @@ class Metrics(TestCase):
             self.assertGreater(status["fps"][key], 0)
             if IDLE:
                 self.assertAlmostEqual(status["fps"][key] / counted, 1, delta=0.08, msg=key)
-        until(lambda: i.status()["frames"]["captured"] == 199, 20, "the last pair")
-        until(lambda: i.status()["fps"]["last_1s"] < 1, 5, "a rate that sinks")
+        until(lambda: i.status()["frames"]["captured"] == 199, 30, "the last pair")
+        until(lambda: i.status()["fps"]["last_1s"] < 1, 30, "a rate that sinks")
         self.assertGreater(i.status()["fps"]["last_10s"], 1)
         client.end()
         families = openmetrics.parse(i.http("/metrics")[2])
@@ -161,10 +161,12 @@ class Metrics(TestCase):
             spent = [((f.published_ns - f.submitted_ns) / 1000, f.number % 2) for f in i.ring().frames()]
             for us, is_longer in spent:
                 self.assertGreaterEqual(us, compute + is_longer * longer)
-                if is_longer or not nearly:
+                if not nearly:
                     self.assertGreaterEqual(us, compute + late)
             if nearly:
                 self.assertLess(rank([us for us, is_longer in spent if not is_longer], 500), compute + late / 2)
+                # most frames: on a busy machine a poll may itself be so late that the frame is done
+                self.assertGreaterEqual(rank([us for us, is_longer in spent if is_longer], 500), compute + late)
             i.stop()
 
     def test_quantiles_of_all_frames(self):
@@ -233,7 +235,7 @@ class Counters(TestCase):
         for _ in range(20):
             old = i.ring()
             os.unlink(i.ring_path)
-            until(lambda: old.live()[0] == "closed" and os.path.exists(i.ring_path), 5, "another ring")
+            until(lambda: old.live()[0] == "closed" and os.path.exists(i.ring_path), 30, "another ring")
             time.sleep(0.15)
             if i.status()["frames"]["dropped"]["teardown"]:
                 break
@@ -252,7 +254,7 @@ class Counters(TestCase):
 
     def test_no_map(self):
         i = self.fake(*ARGS, "-s", "stereo.matcher=external", "-s", "external.source=nobody", interval_us=10000)
-        until(lambda: i.status()["frames"]["dropped"]["no_map"] > 3, 10, "pairs without a map")
+        until(lambda: i.status()["frames"]["dropped"]["no_map"] > 3, 30, "pairs without a map")
         at_least = i.status()["frames"]["dropped"]["no_map"]
         self.assertGreaterEqual(self.metric(i, "stixeld_frames_dropped", reason="no_map"), at_least)
 
@@ -272,7 +274,7 @@ class Counters(TestCase):
 
     def test_a_camera_that_came_back(self):
         i = self.fake(*CAMERAS, interval_us=5000, compute_us=500, lose_at=10)
-        until(lambda: [c["reconnects"] for c in i.status()["source"]["cameras"]] == [1, 1], 15, "the camera")
+        until(lambda: [c["reconnects"] for c in i.status()["source"]["cameras"]] == [1, 1], 30, "the camera")
         self.assertEqual(self.metric(i, "stixeld_camera_reconnects", side="right"), 1)
 
     def test_clients_of_the_stream(self):
@@ -285,7 +287,7 @@ class Counters(TestCase):
         self.assertEqual(len(receive(good, 15)), 15)
         until(lambda: i.status()["stream"]["dropped"] > 0, 30, "frames that the slow client missed")
         many = [i.stream() for _ in range(16)]
-        until(lambda: i.status()["stream"]["refused"] > 0, 10, "a client too many")
+        until(lambda: i.status()["stream"]["refused"] > 0, 30, "a client too many")
         for s in many:
             s.close()
         found = i.status()["stream"]
@@ -299,7 +301,7 @@ class Counters(TestCase):
         i = self.instance()
         i.start(*SMALL)
         i.until_published(2)
-        until(lambda: i.status()["log"]["lines"] == len(i.text().splitlines()), 10, "all lines")
+        until(lambda: i.status()["log"]["lines"] == len(i.text().splitlines()), 30, "all lines")
         self.assertEqual(self.metric(i, "stixeld_log_lines"), len(i.text().splitlines()))
         self.assertEqual((i.status()["log"]["lost"], self.metric(i, "stixeld_log_lines_lost")), (0, 0))
 

@@ -177,14 +177,14 @@ class Power(TestCase):
         i, board = self.start()
         before = self.until_power(i, 1.2)
         shutil.rmtree(board.root + HWMON)
-        stale = until(lambda: (lambda s: s if s["power"]["stale"] else None)(i.status()), 20, "stale")["power"]
+        stale = until(lambda: (lambda s: s if s["power"]["stale"] else None)(i.status()), 30, "stale")["power"]
         self.assertEqual([stale[k] for k in ("watts", "watts_10s", "joules_per_frame", "fps_per_watt")], [None] * 4)
         self.assertIn("No such file or directory", stale["reason"])
         self.assertGreaterEqual(stale["age_ms"], 1000)
         self.assertGreaterEqual(stale["since_start"]["joules"], before["power"]["since_start"]["joules"])
         m = openmetrics.parse(i.http("/metrics")[2])
         self.assertNotIn("stixeld_power_watts", m)
-        until(lambda: "the power sensor is lost" in i.text(), 20, "the log's line")
+        until(lambda: "the power sensor is lost" in i.text(), 30, "the log's line")
         lost = until(lambda: (lambda s: s if "it is not known which rails" in s["power"]["reason"] else None)(
                          i.status()), 20, "a search without success")
         self.assertIsNone(lost["power"]["source"])
@@ -204,7 +204,7 @@ class Power(TestCase):
         i.close()
         i = self.instance()
         i.start(*SMALL, "-s", "power.source=rapl", "-s", "power.root=" + i.top)
-        p = until(lambda: (lambda p: p if "RAPL" in p["reason"] else None)(i.status()["power"]), 20, "reason")
+        p = until(lambda: (lambda p: p if "RAPL" in p["reason"] else None)(i.status()["power"]), 30, "reason")
         self.assertEqual([p[k] for k in ("source", "scope", "watts", "joules_per_frame", "fps_per_watt", "age_ms")],
                          [None] * 6)
         self.assertIsNone(p["since_start"]["joules"])

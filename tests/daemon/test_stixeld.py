@@ -26,7 +26,7 @@ class Life(TestCase):
             i.start(*SMALL, *FREE, "-s", "engine.backend=" + engine, "-s", "output.slots=256",
                     "-s", "engine.contexts=1")
             ring = i.ring()
-            until(lambda: ring.live()[2] >= 12, 20, "twelve frames")
+            until(lambda: ring.live()[2] >= 12, 30, "twelve frames")
             i.process.kill()
             i.process.wait()
             records[engine] = {f.number: f.record for f in ring.frames()}
@@ -123,8 +123,8 @@ class Life(TestCase):
             i.http("/metrics")
             i.http("/status")
             i.stream().close()
-        until(lambda: i.status()["stream"]["clients"] == 0, 5, "no clients")
-        until(lambda: len(os.listdir(folder)) <= fds + 1, 5, "descriptors closed")
+        until(lambda: i.status()["stream"]["clients"] == 0, 30, "no clients")
+        until(lambda: len(os.listdir(folder)) <= fds + 1, 30, "descriptors closed")
         if not SANITIZED:
             self.assertLess(memory() - rss, 2000)
         self.assertEqual(i.stop(), 0)
@@ -135,7 +135,7 @@ class Life(TestCase):
         p = subprocess.Popen(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", STIXELD, "--instance", "test", *SMALL],
                              env=i.environment())
         i.process = p
-        until(i.answers, 10, "status")
+        until(i.answers, 30, "status")
         self.assertEqual([os.readlink("/proc/%d/fd/%d" % (p.pid, fd)) for fd in range(3)], ["/dev/null"] * 3)
         i.until_published(3)
         self.assertEqual(i.stop(), 0)

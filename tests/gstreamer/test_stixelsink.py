@@ -76,7 +76,7 @@ class Pipeline:
         return [line for line in self.lines if line.startswith(start)]
 
     def until(self, start, count=1):
-        harness.until(lambda: len(self.found(start)) >= count, 20, "message " + start)
+        harness.until(lambda: len(self.found(start)) >= count, 30, "message " + start)
         return self.found(start)[-1]
 
     def tell(self, *lines):
@@ -282,7 +282,7 @@ class Changes(Case):
         d.until_published(3)
         for name, width, height in (("GRAY8", 96, 64), ("NV12", 160, 96)):
             p.tell(*("%s_caps caps %s" % (side, RAW % (name, width, height, FPS)) for side in ("left", "right")))
-            harness.until(lambda: d.ring().frames()[-1:] and d.ring().frames()[-1].width == width, 20, "new size")
+            harness.until(lambda: d.ring().frames()[-1:] and d.ring().frames()[-1].width == width, 30, "new size")
         self.assertRegex(p.until("info", 3), "160x96 NV12.*no copy.*no copy")
         code, stats = p.end()
         self.assertEqual((code, stats["connections"], p.found("warning")), (0, 3, []))

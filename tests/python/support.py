@@ -105,7 +105,7 @@ class TestCase(unittest.TestCase):
         d = Daemon(label)
         self.addCleanup(d.close)
         d.start(*args, **more)
-        until(lambda: os.path.exists(d.ring_path) or d.process.poll() is not None, 20, "ring")
+        until(lambda: os.path.exists(d.ring_path) or d.process.poll() is not None, 30, "ring")
         return d
 
     def publisher(self, frames, fps, name=None, held=False):

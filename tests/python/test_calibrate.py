@@ -328,7 +328,7 @@ class Files(Case):
             out = Out()
             out.terminal = terminal
             with mock.patch.multiple(report, REDRAW_S=0.01, LINE_S=0.01), report.Working("calibrating", out):
-                until(lambda o=out: "calibrating" in o.getvalue(), 10, "a line")
+                until(lambda o=out: "calibrating" in o.getvalue(), 30, "a line")
             self.assertTrue(out.getvalue().startswith(texts[0]), out.getvalue())
             self.assertTrue(out.getvalue().endswith(texts[-1]), out.getvalue())
         out = Out()

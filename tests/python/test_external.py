@@ -103,7 +103,7 @@ class WholeWay(support.TestCase):
                 "-s", "external.source=" + d.name, "-s", "external.wait_ms=1000", *more)
         for path in (path_of(d.name), d.ring_path + ".pairs"):  # a killed daemon leaves its rings
             self.addCleanup(lambda p=path: os.path.exists(p) and os.unlink(p))
-        until(lambda: os.path.exists(d.ring_path + ".pairs"), 20, "ring of pairs")
+        until(lambda: os.path.exists(d.ring_path + ".pairs"), 30, "ring of pairs")
         return d
 
     def test_pairs_become_frames_by_their_maps(self):
@@ -119,7 +119,7 @@ class WholeWay(support.TestCase):
         with stixel.open(d.name + ".pairs") as pairs, stixel.open(d.name) as reader, \
                 stixel.DisparityWriter(d.name, size=(WIDTH, HEIGHT)) as writer:
             while len(seen) < 5:
-                pair = pairs.latest(timeout=20)
+                pair = pairs.latest(timeout=30)
                 self.assertEqual((pair.left.shape, pair.right.shape), ((HEIGHT, WIDTH), (HEIGHT, WIDTH)))
                 self.assertEqual((len(pair.stixels), pair.flags & stixel.FrameFlag.EXTERNAL), (0, 0))
                 px = 1 + len(seen) + np.arange(WIDTH * HEIGHT).reshape(HEIGHT, WIDTH) % 32 / 16
@@ -156,7 +156,7 @@ class WholeWay(support.TestCase):
             until(lambda: d.status()["frames"]["published"] > 3 or p.poll() is not None, 30, "frames")
         finally:
             p.send_signal(signal.SIGTERM)
-            err = p.communicate(timeout=20)[1].decode()
+            err = p.communicate(timeout=60)[1].decode()
         self.assertEqual((p.returncode, err), (0, ""))
         self.assertFalse(os.path.exists(path_of(d.name)))
         self.assertGreater(d.status()["pictures"]["density"], 0.1)  # 32 of 160 columns are out of view

@@ -349,7 +349,7 @@ class Examples(Case):
         self.assertGreater(left.std(), 10)  # has texture
         self.assertFalse((left == right).all())
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
         self.assertEqual(err, "")
         return process.returncode, out
 
@@ -427,7 +427,7 @@ class Cameras(Case):
         self.assertEqual((left_ns, right_ns), times)
         self.assertEqual((int(left[5, 5]), int(right[5, 5])), (10, 20))
         process.send_signal(signal.SIGINT)
-        self.assertEqual(process.communicate(timeout=20), ("", ""))
+        self.assertEqual(process.communicate(timeout=60), ("", ""))
         self.assertEqual(process.returncode, 0)
 
     def test_depthai(self):
@@ -538,14 +538,14 @@ class Daemons(support.TestCase):
             with stixel.open(d.name, follow=True) as reader:
                 found = []
                 for _ in range(100):
-                    f = reader.next(timeout=20)
+                    f = reader.next(timeout=30)
                     box = (f.stixels["kind"] == stixel.Kind.OBJECT) & (abs(f.depth - 1.2) < 0.05)
                     if len(set(f.stixels["column"][box])) * f.column_width >= 60:
                         found.append(f)
                     if len(found) == 3:
                         break
             process.send_signal(signal.SIGINT)
-            self.assertEqual(process.communicate(timeout=20)[1], "")
+            self.assertEqual(process.communicate(timeout=60)[1], "")
             self.assertEqual(len(found), 3, "the box of 80 px at 1.2 m")
 
 

@@ -83,7 +83,7 @@ class Writers(support.TestCase):
 
     def test_of_a_frame(self):
         d = self.daemon("scores", *PACED)
-        frame = self.open(d.name).next(timeout=10)
+        frame = self.open(d.name).next(timeout=30)
         w = self.writer()
         w.write(np.zeros(SHAPE, np.uint8), frame)
         self.assertEqual(self.newest(path_of(w._name))[:3], (frame.capture_left_ns, frame.epoch, frame.number))
@@ -168,7 +168,7 @@ class WholeWay(support.TestCase):
         with stixel.open(d.name, images=["left"]) as reader, stixel.ScoreWriter(d.name, **FORMAT) as writer:
             end = time.monotonic() + 20 * SLOW
             while time.monotonic() < end:
-                frame = reader.next(timeout=5)
+                frame = reader.next(timeout=30)
                 if frame.scores_ns:
                     break
                 self.assertEqual(frame.flags, stixel.FrameFlag.SCORES_MISSING)
@@ -195,8 +195,8 @@ class WholeWay(support.TestCase):
         left, right = 13, 5
         scores = stixel.one_hot(np.broadcast_to(np.where(np.arange(SHAPE[2]) < 20, left, right), SHAPE[1:]), 19)
         with stixel.open(d.name) as reader, stixel.ScoreWriter(d.name, **FORMAT) as writer:
-            writer.write(scores, reader.next(timeout=20))
-            frame = until(lambda: (lambda f: f if f and f.scores_ns else None)(reader.next(timeout=5)), 30, "scores")
+            writer.write(scores, reader.next(timeout=30))
+            frame = until(lambda: (lambda f: f if f and f.scores_ns else None)(reader.next(timeout=30)), 30, "scores")
         objects = frame.stixels[frame.stixels["kind"] == stixel.Kind.OBJECT]
         self.assertGreater(len(objects), 5)
         np.testing.assert_array_equal(objects["label"], np.where(objects["column"] < 10, left, right))
@@ -209,7 +209,7 @@ class WholeWay(support.TestCase):
                   "scores")
         finally:
             p.send_signal(end)
-            err = p.communicate(timeout=20)[1]
+            err = p.communicate(timeout=60)[1]
         return p.returncode, err.decode()
 
     def sem(self, *more):
@@ -217,7 +217,7 @@ class WholeWay(support.TestCase):
         self.addCleanup(d.close)
         d.start(*PACED, "-s", "semantics.source=" + d.name, *more)
         self.addCleanup(lambda: os.path.exists(path_of(d.name)) and os.unlink(path_of(d.name)))
-        until(lambda: os.path.exists(d.ring_path), 20, "ring")
+        until(lambda: os.path.exists(d.ring_path), 30, "ring")
         return d
 
     def test_python_example(self):

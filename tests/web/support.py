@@ -25,7 +25,7 @@ KINDS = {1: "frame", 2: "left", 3: "disparity", 4: "notice", 5: "free", 6: "scal
 LEGEND = 46  # height of the legend below a picture of 320 px, px
 
 
-def until(condition, seconds=15.0, what="condition"):
+def until(condition, seconds=30.0, what="condition"):
     """Polls condition() and returns its first true value. Fails after the time, which is generous because machines are
     busy."""
     end = time.monotonic() + seconds * SLOW
@@ -293,7 +293,7 @@ class Stream:
             if not kinds or message.kind in kinds:
                 return message
 
-    def until(self, condition, seconds=20.0, what="message"):
+    def until(self, condition, seconds=30.0, what="message"):
         end = time.monotonic() + seconds * SLOW
         while time.monotonic() < end:
             message = self.next()

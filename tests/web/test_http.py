@@ -357,7 +357,7 @@ class Orders(Case):
                       b"road.max_age=17")
             self.assertIn(b" 200 ", s.recv(4096))
         self.assertNotEqual(before, "17")
-        until(lambda: self.value("road.max_age") == "17", 10, "the other's value")
+        until(lambda: self.value("road.max_age") == "17", 30, "the other's value")
 
     def test_unchanged_is_not_sent_again(self):
         _, headers, body = self.web.ask(self.path)

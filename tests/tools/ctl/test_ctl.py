@@ -109,7 +109,7 @@ class Running(Folder):
         )
         p.stdout.readline()
         p.send_signal(signal.SIGINT)
-        p.communicate(timeout=10)
+        p.communicate(timeout=60)
         self.assertEqual(p.returncode, 0)
 
     def test_dump(self):

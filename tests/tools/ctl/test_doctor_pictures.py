@@ -94,6 +94,19 @@ class Pictures(unittest.TestCase):
         self.assertEqual(r.returncode == 1, any(c["level"] == "problem" for c in json.loads(r.stdout)["checks"]))
         return [(c["level"], c["text"], c.get("advice", "")) for c in checks]
 
+    def undisturbed(self, daemon):
+        """Returns the findings of a time in which the daemon dropped no pair. A machine that drops pairs shows doctor
+        images that are too far apart in time to compare."""
+        for _ in range(10):
+            before = self.dropped(daemon)
+            found = self.doctor(daemon)
+            if self.dropped(daemon) == before:
+                break
+        return found
+
+    def dropped(self, daemon):
+        return json.loads(daemon.ctl("status", "--json").stdout)["frames"]["dropped"]["overload"]
+
     def test_each_fault(self):
         daemon = self.start("output.planes=pair", "source.size=320x200", "source.fps=%d" % (2 if SLOW else 15))
         for fault, level, text, advice in FAULTS:
@@ -101,7 +114,7 @@ class Pictures(unittest.TestCase):
                 continue
             with self.subTest(fault):
                 self.plant(daemon, fault)
-                found = self.doctor(daemon)
+                found = self.undisturbed(daemon)
                 self.assertEqual([f[0] for f in found], [level], found)
                 self.assertRegex(found[0][1], "^" + text)
                 self.assertRegex(found[0][2], "^" + advice)
