@@ -123,6 +123,7 @@ static void look_drive(struct sx_look *l, double from_row, double from, double u
 		return;
 	if (!l->grounded && from > 0.0) {
 		l->grounded = true;
+		l->late = l->waits;
 		l->waits = false;
 		l->from_row = from_row;
 		l->from_disparity = from;

@@ -68,6 +68,7 @@ struct sx_look {
 	 * foot, if any
 	 */
 	bool waits;
+	bool late; /* grounded, and the foot below that first ground was not measured */
 	bool blind, edged;
 	/* index of the stixel at the unmeasured foot; SX_LOOK_NONE: rows without a stixel */
 	uint32_t waiting;

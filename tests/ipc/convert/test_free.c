@@ -165,6 +165,31 @@ static void test_masked_foot(void **state)
 }
 
 /*
+ * Above an unmeasured foot, ground that is first seen behind an obstacle makes nothing before the obstacle
+ * free. A mask with noise looks like that: a low thing far away, and an obstacle nearer than it.
+ */
+static void test_ground_behind_the_obstacle(void **state)
+{
+	static struct scan s;
+
+	begin_with(&s, 479, 300, STIXEL_UNKNOWN, 0);
+	case_add(&s.c, COLUMN, STIXEL_GROUND, 299, 290, 0);
+	case_add(&s.c, COLUMN, STIXEL_OBJECT, 289, 100, 40);
+	says(&s, STIXEL_FREE_UNSEEN, 0, 0);
+	assert_true(isnan(said(&s).from_m));
+	assert_ahead(&s, middle(&s), 6.25); /* the obstacle keeps its range */
+
+	begin_with(&s, 479, 300, STIXEL_UNKNOWN, 0); /* an obstacle behind that ground */
+	case_add(&s.c, COLUMN, STIXEL_GROUND, 299, 270, 0);
+	case_add(&s.c, COLUMN, STIXEL_OBJECT, 269, 100, 10);
+	says(&s, STIXEL_FREE_OBJECT, 25, 2);
+
+	begin_with(&s, 479, 290, STIXEL_GROUND, 0); /* an obstacle in the ordinary blind zone */
+	case_add(&s.c, COLUMN, STIXEL_OBJECT, 289, 100, 130);
+	says(&s, STIXEL_FREE_OBJECT, 250.0 / 130, 1);
+}
+
+/*
  * By default range_min is the shortest distance at which the frame shows anything. No range may be shorter.
  */
 static void test_usual_range_min(void **state)
@@ -499,13 +524,21 @@ static void test_calls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_blind_zone),	cmocka_unit_test(test_masked_foot),
-		cmocka_unit_test(test_usual_range_min), cmocka_unit_test(test_nearest_object),
-		cmocka_unit_test(test_covered_camera),	cmocka_unit_test(test_drop),
-		cmocka_unit_test(test_steps_of_ground), cmocka_unit_test(test_no_drop),
-		cmocka_unit_test(test_unknown),		cmocka_unit_test(test_low_object),
-		cmocka_unit_test(test_blind_frame),	cmocka_unit_test(test_upper_edge),
-		cmocka_unit_test(test_vehicle),		cmocka_unit_test(test_frames_without),
+		cmocka_unit_test(test_blind_zone),
+		cmocka_unit_test(test_masked_foot),
+		cmocka_unit_test(test_ground_behind_the_obstacle),
+		cmocka_unit_test(test_usual_range_min),
+		cmocka_unit_test(test_nearest_object),
+		cmocka_unit_test(test_covered_camera),
+		cmocka_unit_test(test_drop),
+		cmocka_unit_test(test_steps_of_ground),
+		cmocka_unit_test(test_no_drop),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_low_object),
+		cmocka_unit_test(test_blind_frame),
+		cmocka_unit_test(test_upper_edge),
+		cmocka_unit_test(test_vehicle),
+		cmocka_unit_test(test_frames_without),
 		cmocka_unit_test(test_calls),
 	};
 
