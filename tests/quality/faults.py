@@ -57,6 +57,7 @@ FAULT_SECONDS = 1.4  # s of frames with a fault: two rounds of its pairs (camera
 SECONDS_MOST = 12.0  # s until the daemon has to report bad images
 MOVING = 8  # number of moving pairs
 FIRST = 12  # number of the first frame that is used of a synthetic street
+RUNS_MOST = 10  # number of runs to get them
 WINDOW, COLUMN = 4, 4  # px: reach of a pixel's matching window, and width of a stixel
 HIDDEN_M, HIDDEN_ROWS = 0.3, 12  # m and px; the least gap that could hide a thing; matching windows bridge smaller gaps
 OBSTACLE_M, OBSTACLE_HIGH_M = 40.0, 0.5  # m, largest distance, least height; lower ones may be road
@@ -320,15 +321,33 @@ def run_files(program, settings, pairs, seconds=SECONDS, seconds_most=0.0):
                              "source.fps=%d" % FPS] + settings, seconds, seconds_most)
 
 
+def frames_of_files(program, source, settings, seconds=(FIRST + MOVING) / FPS):
+    """Returns frames with their pictures."""
+    return run(program, source + settings + ["source.fps=%d" % FPS, "output.planes=pair",
+                                             "output.planes_when=always"], seconds)[0]
+
+
+def frames_of_street(program, source, settings):
+    """Returns the frames FIRST to FIRST + MOVING - 1 of a synthetic street. A frame's number gives its picture only if
+    no pair was dropped before it. On a busy machine a run drops some, or its reader comes late: more runs give the
+    rest."""
+    found = {}
+    for _ in range(RUNS_MOST):
+        for f in frames_of_files(program, source, settings):
+            if not f.counts.dropped_overload and FIRST <= f.number < FIRST + MOVING:
+                found[f.number] = f
+        if len(found) == MOVING:
+            return [found[n] for n in sorted(found)]
+    sys.exit("faults.py: this machine is too busy: %d of %d frames of the street were drawn in %d runs" %
+             (len(found), MOVING, RUNS_MOST))
+
+
 class Case:
     """A street, the camera that sees it, and the result for a clean pair."""
 
     def __init__(self, program, source, settings):
-        of_files_only = "source.kind=files" in source
-        frames, _, _ = run(program, source + settings + [
-            "source.fps=%d" % FPS, "output.planes=pair", "output.planes_when=always"], (FIRST + MOVING) / FPS)
-        # use the same pictures in each run, because a synthetic street moves on, and a reader may start late
-        frames = [f for f in frames if of_files_only or f.number >= FIRST] or frames
+        frames = frames_of_files(program, source, settings) if "source.kind=files" in source else frames_of_street(
+            program, source, settings)
         first = frames[0]
         self.program = program
         of_files = [s for s in source + settings if not s.startswith(("source.", "camera.calibration"))]
@@ -357,10 +376,10 @@ class Case:
 
 
 # Known excesses over the limits on the two synthetic streets (docs/use/accuracy.md, "When cameras fail"). The truth of
-# fog and darkness begins where 3 % of the contrast is left, which can still be matched. Noise in a patch may look like
-# an obstacle that is farther away than the patch.
+# fog and darkness begins where 3 % of the contrast is left, which can still be matched. The two points beside a patch
+# lie in the row of cells at its edge.
 KNOWN = {
-    "": {"patch, grey, noise": "space", "patch before the road": "ground", "fog, sight": "blind space ground",
+    "": {"patch before the road": "ground", "fog, sight": "blind space ground",
          "dark from": "ground walls", "night, noise 8": "lost"},
     "stereo.cost=census": {"patch": "early space ground", "tape, left": "space ground"},
     "stereo.cost=census48": {"patch": "blind early space ground"},

@@ -7,7 +7,7 @@
  * bars are not scored.
  *
  *   false   ground in object stixels
- *   missed  obstacle in ground, sky or unknown
+ *   missed  obstacle in ground, sky or unknown (lidar.py counts unknown separately)
  *   low     objects 0.15 to 0.4 m above the road in ground, sky or unknown
  *   dist    obstacle in objects whose disparity is off by more than 3 px and 5 %
  *   near    columns whose first obstacle is nearer than 0.7 times the true one, where ground is true

@@ -13,7 +13,8 @@ side, up to 40 m ahead). It is found by RANSAC, then by least squares. A point i
 road that are not the foot of an upright thing higher than 0.4 m. Obstacle: upright points 0.4 to 3 m above the road.
 Both within 60 m. Prints means over the pairs, percent:
   false   ground in object stixels
-  missed  obstacle in ground, sky or unknown
+  missed  obstacle in ground or sky: a vehicle would drive into it
+  unknown obstacle that is published as unknown, which is neither free nor an obstacle
   dist    obstacle in objects whose disparity is off by more than 3 px and 5 %
   near    columns whose first obstacle is nearer than 0.7 times the true one, where the truth is mostly ground
   far     columns whose first obstacle is farther than 1.43 times the true one
@@ -34,7 +35,7 @@ import numpy as np
 from PIL import Image
 
 KINDS = {"ground": 0, "object": 1, "sky": 2, "unknown": 3}
-NAMES = ("false", "missed", "dist", "near", "far", "edge", "white", "things")
+NAMES = ("false", "missed", "unknown", "dist", "near", "far", "edge", "white", "things")
 
 
 def calibration(path):
@@ -149,7 +150,8 @@ class Truth:
         ground, obstacle = self.ground & (k >= 0), self.obstacle & (k >= 0)
         off = np.abs(q - self.d)
         near, far = self.first_obstacles(kind, disparity, k, q, obstacle)
-        return [percent(k[ground] == 1), percent(k[obstacle] != 1),
+        missed = (k[obstacle] == KINDS["ground"]) | (k[obstacle] == KINDS["sky"])
+        return [percent(k[ground] == 1), percent(missed), percent(k[obstacle] == KINDS["unknown"]),
                 percent(((off > 3) & (off > 0.05 * self.d))[obstacle & (k == 1)]), near, far,
                 percent(kind[int(self.horizon) + 10:, :8] == 1),
                 percent(((kind == 1) & (disparity > self.fb / 60))[self.sky], np.nan),
