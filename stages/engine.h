@@ -95,6 +95,8 @@ enum sx_tap {
 	SX_TAP_RIGHT_FLAT, /* U8: tiles of SX_FLAT_TILE by SX_FLAT_TILE px, bits SX_TILE_* (flat.h) */
 	SX_TAP_LEFT_CENSUS,
 	SX_TAP_RIGHT_CENSUS, /* U32 or U64 descriptors */
+	/* U64: struct sx_search_tile of each tile, scale 0 first (pyramid.h); with pyramid search */
+	SX_TAP_TILES,
 	SX_TAP_SUM,	     /* U16, width*disparities wide: S[y][x][d]; only with keep_volume */
 	SX_TAP_WINNER,	     /* U16 Q4 before filters, in the shifted frame (min_disparity is not added) */
 	SX_TAP_WINNER_RIGHT, /* U16 integer disparity of the right image */

@@ -56,6 +56,9 @@ static int check_aggregation(const struct sx_stereo_params *p, struct sx_why *wh
 		return params_refuse(why, "stereo.window = %d: must be odd, from 3 to 15", p->zncc_window);
 	if (p->p2_edge < 0 || p->p2_edge > 255)
 		return params_refuse(why, "stereo.p2_edge = %d: must be from 0 to 255", p->p2_edge);
+	if (p->aggregation == SX_AGGREGATION_FASTDT && p->search == SX_SEARCH_PYRAMID)
+		return params_refuse(why, "stereo.search = pyramid: needs stereo.aggregation = sgm; fastdt "
+					  "searches all disparities");
 	if (p->aggregation == SX_AGGREGATION_FASTDT)
 		return check_fastdt(p, why);
 	return 0;
@@ -87,12 +90,18 @@ static int check_stereo(const struct sx_stereo_params *asked, struct sx_why *why
 	struct sx_stereo_params resolved = *asked, *p = &resolved;
 
 	sx_stereo_resolve(p);
-	if (p->disparities < 32 || p->disparities > 256 || p->disparities % 32)
-		return params_refuse(why, "stereo.disparities = %d: must be a multiple of 32 from 32 to 256",
-				     p->disparities);
+	if (p->disparities < 32 || p->disparities > sx_disparities_most(p) || p->disparities % 32)
+		return params_refuse(why, "stereo.disparities = %d: must be a multiple of 32 from 32 to %d%s",
+				     p->disparities, sx_disparities_most(p),
+				     sx_is_pyramid(p) ? "" : "; stereo.search = pyramid allows 512");
 	if (p->min_disparity < -128 || p->min_disparity > 128)
 		return params_refuse(why, "stereo.min_disparity = %d: must be from -128 to 128",
 				     p->min_disparity);
+	if (sx_disparity_range(p) > SX_RANGE_MAX)
+		return params_refuse(why,
+				     "stereo.disparities = %d and stereo.min_disparity = %d: must not reach "
+				     "beyond %d px together",
+				     p->disparities, p->min_disparity, SX_RANGE_MAX);
 	if (p->paths != 2 && p->paths != 4 && p->paths != 8)
 		return params_refuse(why, "stereo.paths = %d: must be 2, 4 or 8", p->paths);
 	if (check_penalties(p, p->p1, p->p2, "", why) < 0 ||

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "stages/context.h"
 #include "stages/engine.h"
+#include "stages/pyramid/pyramid.h"
 #include "stages/road/road.h"
 #include "stages/stereo/chance.h"
 #include "stages/stereo/confidence.h"
@@ -52,6 +53,7 @@ struct sx_context {
 	struct sx_device *device;
 	struct sx_context_config config;
 	struct sx_image taps[SX_TAP_COUNT]; /* every output has its own buffer */
+	struct sx_pyramid *pyramid; /* with pyramid search */
 	void *aggregation_scratch, *speckle_scratch, *flat_scratch;
 	struct sx_chance_sums *chance_sums;
 	struct sx_road_finder *road;
@@ -134,6 +136,8 @@ static int take_match_memory(struct sx_context *x)
 		return -ENOMEM;
 	if (p->matcher == SX_MATCH_EXTERNAL)
 		return take_taps(x);
+	if (sx_is_pyramid(p) && sx_pyramid_create(&x->pyramid, p, w, h, &x->bytes) < 0)
+		return -ENOMEM;
 	x->aggregation_scratch = reference_take(x, bytes);
 	x->flat_scratch = reference_take(x, sx_flat_scratch_bytes(w, h));
 	x->chance_sums = reference_take(x, sizeof(*x->chance_sums) * (size_t)SX_FLAT_TILES(w) *
@@ -200,6 +204,7 @@ static void reference_context_destroy(struct sx_context *x)
 		free(x->taps[i].data);
 	free(x->cells.data);
 	free(x->cells_confidence.data);
+	sx_pyramid_destroy(x->pyramid);
 	free(x->aggregation_scratch);
 	free(x->speckle_scratch);
 	free(x->flat_scratch);
@@ -314,8 +319,10 @@ static void reference_match(struct sx_context *x, int64_t *t)
 	book(x, SX_STAGE_CENSUS, t);
 	if (p->aggregation == SX_AGGREGATION_FASTDT)
 		sx_fastdt(&in, &tap[SX_TAP_SUM], p, x->aggregation_scratch);
+	else if (x->pyramid)
+		sx_pyramid_sgm(x->pyramid, &in, &tap[SX_TAP_SUM], &tap[SX_TAP_TILES]);
 	else
-		sx_sgm(&in, &tap[SX_TAP_SUM], p, x->aggregation_scratch);
+		sx_sgm(&in, &tap[SX_TAP_SUM], p, NULL, x->aggregation_scratch);
 	book(x, SX_STAGE_AGGREGATE, t);
 	sx_winner(&tap[SX_TAP_SUM], &tap[SX_TAP_WINNER], &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE],
 		  p);

@@ -5,6 +5,7 @@
  */
 #include "stages/taps.h"
 
+#include "stages/pyramid/pyramid.h"
 #include "stages/stereo/cost.h"
 #include "stages/stereo/flat.h"
 #include "stages/stixels/cells.h"
@@ -30,6 +31,13 @@ struct sx_tap_shape sx_tap_shape(const struct sx_context_config *c, enum sx_tap 
 	case SX_TAP_LEFT_CENSUS:
 	case SX_TAP_RIGHT_CENSUS:
 		s.pixel = sx_descriptor_pixel(p->stereo.cost);
+		break;
+	case SX_TAP_TILES:
+		s.pixel = SX_PIXEL_U64;
+		s.width = SX_SEARCH_TILES_X(c->width);
+		s.height = sx_pyramid_scale(&p->stereo, c->width, c->height,
+					    sx_pyramid_scales(p->stereo.disparities) - 1)
+				   .first_row;
 		break;
 	case SX_TAP_SUM:
 		s.width *= p->stereo.disparities;
@@ -57,6 +65,9 @@ bool sx_tap_exists(const struct sx_context_config *c, enum sx_tap tap)
 	case SX_TAP_WINNER_RIGHT:
 	case SX_TAP_MEDIAN_RIGHT:
 		return c->params.stereo.matcher != SX_MATCH_EXTERNAL;
+	case SX_TAP_TILES:
+		return sx_is_pyramid(&c->params.stereo) &&
+		       sx_pyramid_scales(c->params.stereo.disparities) > 1;
 	default:
 		return true;
 	}

@@ -43,7 +43,7 @@ static __global__ void __launch_bounds__(ROAD_THREADS)
 			 const struct slanted_arguments a, int height, struct slanted_road *to,
 			 struct sx_slanted_row *row)
 {
-	const double limit = SX_SLANTED_MAX_Q4 + 1;
+	const double limit = SX_SLANTED_GROUND_MAX_Q4;
 	const struct sx_road road = from->road;
 	__shared__ int knee;
 

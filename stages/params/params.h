@@ -30,6 +30,10 @@ enum sx_cost { SX_COST_CSCT, SX_COST_CENSUS, SX_COST_CENSUS48, SX_COST_CENSUS63,
 enum sx_match { SX_MATCH_INTERNAL, SX_MATCH_EXTERNAL };
 enum sx_aggregation { SX_AGGREGATION_SGM, SX_AGGREGATION_FASTDT };
 /* Arithmetic of FastDT. sx_stereo_resolve() replaces auto. */
+/* Cells whose path costs are summed: all, or those that stages/pyramid/pyramid.h selects (sgm). */
+#define SX_DISPARITIES_MAX 256	       /* full search, or the map of another process */
+#define SX_PYRAMID_DISPARITIES_MAX 512 /* pyramid search; the published record ends at 512 px, too */
+enum sx_search { SX_SEARCH_FULL, SX_SEARCH_PYRAMID };
 enum sx_fastdt { SX_FASTDT_AUTO, SX_FASTDT_FLOAT, SX_FASTDT_INT32, SX_FASTDT_INT16, SX_FASTDT_INT8 };
 /* Cost where the right pixel lies outside the image: with descriptor 0 (as libSGM), or Cmax. */
 enum sx_out_of_view { SX_OUT_OF_VIEW_ZERO, SX_OUT_OF_VIEW_MAX };
@@ -47,8 +51,9 @@ enum sx_reduction { SX_REDUCTION_MEDIAN, SX_REDUCTION_MEAN };
 struct sx_stereo_params {
 	enum sx_cost cost;
 	enum sx_aggregation aggregation;
+	enum sx_search search;
 	int paths;	   /* 2, 4, 8 */
-	int disparities;   /* 32..256, multiple of 32, px */
+	int disparities;   /* multiple of 32, 32..sx_disparities_most(), px */
 	int min_disparity; /* -128..128 px: candidates are min_disparity .. min_disparity + disparities - 1 */
 	/*
 	 * Penalties of horizontal paths, and of vertical and diagonal paths (sgm.h). 0 < p1 <= p2 and Cmax +
@@ -160,6 +165,19 @@ int sx_cost_max(enum sx_cost cost);
  */
 void sx_stereo_resolve(struct sx_stereo_params *p);
 
+/* Returns true if the engine matches the pair with pyramid search. */
+static inline bool sx_is_pyramid(const struct sx_stereo_params *p)
+{
+	return p->matcher == SX_MATCH_INTERNAL && p->search == SX_SEARCH_PYRAMID;
+}
+
+/* Returns the largest number of disparities that may be searched. */
+static inline int sx_disparities_most(const struct sx_stereo_params *p)
+{
+	return sx_is_pyramid(p) ? SX_PYRAMID_DISPARITIES_MAX : SX_DISPARITIES_MAX;
+}
+
+#define SX_RANGE_MAX 512 /* largest sx_disparity_range(): a published disparity has 16 bits, 1/128 px */
 /*
  * Returns the number of disparities that a finished map can hold: 0 .. range-1 px (disparities +
  * max(min_disparity, 0)).

@@ -7,6 +7,7 @@
 #include "stages/stereo/sgm.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #define PATHS_OF_SWEEP 4
 /*
@@ -14,6 +15,7 @@
  * bits.
  */
 #define ABSENT 16384
+#define COST_ABSENT 255 /* cost of a cell that is not searched; no cost is above 253 (sx_params_check) */
 
 /*
  * Steps of the forward sweep. The backward sweep uses their negatives. 2, 4 and 8 paths use the first 1, 2
@@ -35,6 +37,7 @@ struct sweep {
 	size_t stride; /* entries per pixel in a row of a path */
 	const struct sx_cost_input *in;
 	const struct sx_stereo_params *p;
+	const struct sx_image *tiles; /* NULL: all cells are searched */
 };
 
 static size_t path_row_bytes(int width, const struct sx_stereo_params *p)
@@ -67,20 +70,20 @@ static void sgm_step(const uint8_t *cost, const int16_t *before, int16_t *here, 
 		int16_t beside = (int16_t)(smaller(before[d - 1], before[d + 1]) + p1);
 		int16_t best = smaller(smaller(before[d], beside), (int16_t)(m + p2));
 
-		here[d] = (int16_t)(cost[d] + best - m);
+		here[d] = cost[d] == COST_ABSENT ? ABSENT : (int16_t)(cost[d] + best - m);
 	}
 }
 
 static void sgm_start(const uint8_t *cost, int16_t *here, int disparities)
 {
 	for (int d = 0; d < disparities; d++)
-		here[d] = cost[d];
+		here[d] = cost[d] == COST_ABSENT ? ABSENT : (int16_t)cost[d];
 }
 
 static void sgm_add(uint16_t *sum, const int16_t *here, int disparities, bool first)
 {
 	for (int d = 0; d < disparities; d++)
-		sum[d] = (uint16_t)(here[d] + (first ? 0 : sum[d]));
+		sum[d] = here[d] == ABSENT ? SX_SUM_ABSENT : (uint16_t)(here[d] + (first ? 0 : sum[d]));
 }
 
 struct sx_penalties sx_sgm_penalties(const struct sx_stereo_params *p, bool horizontal)
@@ -151,6 +154,24 @@ static void next_row(struct sweep *s)
 	}
 }
 
+/* Marks the costs of the cells of row y that are not searched. */
+static void leave_out(const struct sweep *s, int y)
+{
+	const struct sx_search_tile *row = sx_image_row(s->tiles, y / SX_SEARCH_TILE_HEIGHT);
+	uint8_t *cost = s->cost;
+
+	for (int x = 0; x < s->width; x++, cost += s->p->disparities) {
+		const struct sx_search_tile *t = &row[x / SX_SEARCH_TILE_WIDTH];
+
+		for (int b = 0, i = 0; b < s->p->disparities / SX_SEARCH_BLOCK; b++) {
+			if (i < t->count && t->block[i] == b)
+				i++;
+			else
+				memset(cost + b * SX_SEARCH_BLOCK, COST_ABSENT, SX_SEARCH_BLOCK);
+		}
+	}
+}
+
 static void run_sweep(struct sweep *s, const struct sx_image *sum)
 {
 	for (int j = 0; j < s->height; j++) {
@@ -158,6 +179,8 @@ static void run_sweep(struct sweep *s, const struct sx_image *sum)
 		uint16_t *row = sx_image_row(sum, y);
 
 		sx_cost_row(s->in, y, s->p, s->cost);
+		if (s->tiles)
+			leave_out(s, y);
 		for (int i = 0; i < s->width; i++) {
 			int x = s->sign > 0 ? i : s->width - 1 - i;
 
@@ -181,7 +204,7 @@ static char *lay_out_path(struct path *path, char *at, struct sweep *s)
 }
 
 void sx_sgm(const struct sx_cost_input *in, const struct sx_image *sum, const struct sx_stereo_params *p,
-	    void *scratch)
+	    const struct sx_image *tiles, void *scratch)
 {
 	struct sweep s = {
 		.width = in->descriptor[0].width,
@@ -190,6 +213,7 @@ void sx_sgm(const struct sx_cost_input *in, const struct sx_image *sum, const st
 		.stride = (size_t)p->disparities + 2,
 		.in = in,
 		.p = p,
+		.tiles = tiles,
 	};
 	char *at = scratch;
 

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "stages/stereo/sgm.h"
+
 static int lowest_minimum(const uint16_t *s, int disparities)
 {
 	int best = 0;
@@ -18,12 +20,23 @@ static int lowest_minimum(const uint16_t *s, int disparities)
 	return best;
 }
 
-static bool has_rival(const uint16_t *s, int disparities, int d0, int uniqueness)
+/* FastDT searches all cells, and its S may have any value. */
+static bool is_absent(uint16_t s, const struct sx_stereo_params *p)
 {
-	for (int k = 0; k < disparities; k++)
-		if (abs(k - d0) > 1 && 100 * s[d0] >= uniqueness * s[k])
+	return s == SX_SUM_ABSENT && p->aggregation == SX_AGGREGATION_SGM;
+}
+
+static bool has_rival(const uint16_t *s, int d0, const struct sx_stereo_params *p)
+{
+	for (int k = 0; k < p->disparities; k++)
+		if (abs(k - d0) > 1 && !is_absent(s[k], p) && 100 * s[d0] >= p->uniqueness * s[k])
 			return true;
 	return false;
+}
+
+static bool lacks_neighbour(const uint16_t *s, int d0, const struct sx_stereo_params *p)
+{
+	return d0 == 0 || d0 == p->disparities - 1 || is_absent(s[d0 - 1], p) || is_absent(s[d0 + 1], p);
 }
 
 static int floor_division(int a, int b)
@@ -42,11 +55,9 @@ static int refined(const uint16_t *s, int d0, enum sx_subpixel how)
 
 static uint16_t left_disparity(const uint16_t *s, int d0, const struct sx_stereo_params *p)
 {
-	bool at_end = d0 == 0 || d0 == p->disparities - 1;
-
-	if (has_rival(s, p->disparities, d0, p->uniqueness))
+	if (has_rival(s, d0, p))
 		return SX_DISPARITY_INVALID;
-	if (at_end || p->subpixel == SX_SUBPIXEL_OFF)
+	if (lacks_neighbour(s, d0, p) || p->subpixel == SX_SUBPIXEL_OFF)
 		return (uint16_t)(16 * d0);
 	return (uint16_t)refined(s, d0, p->subpixel);
 }
@@ -57,7 +68,7 @@ static uint8_t confidence_of(const uint16_t *s, int d0, const struct sx_stereo_p
 
 	if (d0 == 0 && p->aggregation == SX_AGGREGATION_FASTDT && s[1] == s[0])
 		return 0;
-	if (d0 == 0 || d0 == p->disparities - 1)
+	if (lacks_neighbour(s, d0, p))
 		return SX_WINNER_CONFIDENCE_END;
 	rise = (s[d0 - 1] > s[d0 + 1] ? s[d0 - 1] : s[d0 + 1]) - s[d0];
 	rise = rise * 255 / sx_winner_rise(p);

@@ -35,7 +35,7 @@ int sx_rdp_tables_create(struct sx_rdp_tables **ret, const struct sx_params *p, 
 {
 	struct sx_rdp_tables *t;
 
-	if (height < 1 || height > 2160 || range < 1 || range > 384)
+	if (height < 1 || height > 2160 || range < 1 || range > SX_RANGE_MAX)
 		return -EINVAL;
 	t = calloc(1, sizeof(*t));
 	if (!t)

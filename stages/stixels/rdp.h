@@ -24,7 +24,7 @@ struct sx_rdp_tables {
 };
 
 /*
- * Creates the tables. -EINVAL for h outside 1..2160 or range outside 1..384; -ENOMEM. destroy accepts NULL.
+ * Creates the tables. -EINVAL for h outside 1..2160 or range outside 1..SX_RANGE_MAX; -ENOMEM. destroy accepts NULL.
  */
 int sx_rdp_tables_create(struct sx_rdp_tables **ret, const struct sx_params *p, int height, int range);
 void sx_rdp_tables_destroy(struct sx_rdp_tables *t);

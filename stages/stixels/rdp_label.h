@@ -42,7 +42,7 @@ SX_RDP_LABEL int64_t sx_rdp_div_round(int64_t a, int64_t b) /* rounds half up; b
 	return q - (x % (2 * b) < 0);
 }
 
-/* Returns the mean of n cells with sum d, rounded half up; 0 without any. 2160 cells of 16 * 384 fit. */
+/* Returns the mean of n cells with sum d, rounded half up; 0 without any. 2160 cells of 16 * 512 fit. */
 SX_RDP_LABEL uint32_t sx_rdp_mean_q4(uint32_t n, uint32_t d)
 {
 	return n ? (2 * d + n) / (2 * n) : 0;

@@ -47,7 +47,7 @@ struct sx_slanted_tables {
 };
 
 /*
- * Creates the tables. -EINVAL for heights outside 1..2160 or a range outside 1..384 (sx_disparity_range()),
+ * Creates the tables. -EINVAL for heights outside 1..2160 or a range outside 1..SX_RANGE_MAX (sx_disparity_range()),
  * -ENOMEM.
  */
 int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_params *p, int height,

@@ -18,7 +18,8 @@
 #define SX_SLANTED static inline
 #endif
 
-#define SX_SLANTED_MAX_Q4 6143 /* limit of disparities, 1/16 px; ground: +- one more */
+#define SX_SLANTED_MAX_Q4 8191 /* limit of measured disparities, 1/16 px */
+#define SX_SLANTED_GROUND_MAX_Q4 6144 /* limit of expected ground, 1/16 px, both signs */
 /* steps of squared residuals of the exact model, 1/128 each; the last step is for all larger ones */
 #define SX_SLANTED_OUTLIERS 4096
 #define SX_SLANTED_ILLEGAL 3.0e38f /* prior of an illegal option; only used in comparisons */
@@ -45,7 +46,7 @@ struct sx_slanted_model {
  * sigma^2 / (sigma^2 + (roughness g)^2).
  */
 struct sx_slanted_row {
-	/* expected ground at the axis, in the cell's centre, within +-(SX_SLANTED_MAX_Q4 + 1) */
+	/* expected ground at the axis, in the cell's centre, within +-SX_SLANTED_GROUND_MAX_Q4 */
 	int32_t ground_q4;
 	int32_t share;	     /* weight of a measurement as ground, of 32768: 1 at least */
 	float lambda_offset; /* prior of ground that begins in this row */
@@ -74,8 +75,8 @@ SX_SLANTED int32_t sx_slanted_expected(int32_t ground_q4, int32_t shift)
 {
 	const int32_t g = ground_q4 + shift;
 
-	return g < -(SX_SLANTED_MAX_Q4 + 1) ? -(SX_SLANTED_MAX_Q4 + 1)
-	       : g > SX_SLANTED_MAX_Q4 + 1  ? SX_SLANTED_MAX_Q4 + 1
+	return g < -SX_SLANTED_GROUND_MAX_Q4 ? -SX_SLANTED_GROUND_MAX_Q4
+	       : g > SX_SLANTED_GROUND_MAX_Q4  ? SX_SLANTED_GROUND_MAX_Q4
 					    : g;
 }
 

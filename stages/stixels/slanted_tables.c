@@ -96,7 +96,8 @@ int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_par
 	const double sigma[3] = {s->sigma_ground_px, s->sigma_object_px, s->sigma_sky_px};
 	struct sx_slanted_tables *t;
 
-	if (height < 1 || height > 2160 || sx_cell_rows(&p->stixels, height) < 1 || range < 1 || range > 384)
+	if (height < 1 || height > 2160 || sx_cell_rows(&p->stixels, height) < 1 || range < 1 ||
+	    range > SX_RANGE_MAX)
 		return -EINVAL;
 	t = calloc(1, sizeof(*t));
 	if (!t)
@@ -134,7 +135,7 @@ void sx_slanted_tables_destroy(struct sx_slanted_tables *t)
 void sx_slanted_frame_set(struct sx_slanted_frame *f, const struct sx_slanted_tables *t,
 			  const struct sx_road *road)
 {
-	const double limit = SX_SLANTED_MAX_Q4 + 1;
+	const double limit = SX_SLANTED_GROUND_MAX_Q4;
 
 	f->knee = t->rows;
 	for (int v = 0; v < t->rows; v++) {

@@ -65,7 +65,7 @@ struct sx_dp_tables {
 };
 
 /*
- * Creates the tables. range: sx_disparity_range(). -EINVAL for h outside 1..2160 or D outside 1..384,
+ * Creates the tables. range: sx_disparity_range(). -EINVAL for h outside 1..2160 or D outside 1..SX_RANGE_MAX,
  * -ENOMEM. Without a camera model (fx 0) there are no depth spans: noise and order use the pixel sigmas and
  * 0.
  */

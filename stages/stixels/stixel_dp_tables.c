@@ -160,7 +160,7 @@ int sx_dp_tables_create(struct sx_dp_tables **ret, const struct sx_params *p, in
 	const size_t n = (size_t)(range > 0 ? range : 0);
 	struct sx_dp_tables *t;
 
-	if (height < 1 || height > 2160 || range < 1 || range > 384)
+	if (height < 1 || height > 2160 || range < 1 || range > SX_RANGE_MAX)
 		return -EINVAL;
 	t = calloc(1, sizeof(*t));
 	if (!t)

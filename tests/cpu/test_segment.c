@@ -163,7 +163,7 @@ static void test_real_sizes(void **state)
 	check_size(720, 133, 400, 2, true, &r);
 }
 
-/* 384 px and 2160 rows: sums are larger than a float can count exactly. */
+/* SX_RANGE_MAX and 2160 rows: sums are larger than a float can count exactly. */
 static void test_largest_size(void **state)
 {
 	struct check_rng r = check_rng_seed(33);
@@ -172,10 +172,10 @@ static void test_largest_size(void **state)
 	static const enum stixel_case cases[] = {CASE_NOISE, CASE_SCENE, CASE_FLAT};
 	struct rig g;
 
-	rig_init(&g, &p, 1, 2160, 384);
+	rig_init(&g, &p, 1, 2160, SX_RANGE_MAX);
 	for (size_t i = 0; i < 3; i++) {
-		stixel_case_columns(cases[i], &road, 384, &g.columns, &r);
-		check_both(&g, &p, 2160, 384, &road, 1200, stixel_case_name(cases[i]));
+		stixel_case_columns(cases[i], &road, SX_RANGE_MAX, &g.columns, &r);
+		check_both(&g, &p, 2160, SX_RANGE_MAX, &road, 1200, stixel_case_name(cases[i]));
 	}
 	rig_finish(&g);
 }

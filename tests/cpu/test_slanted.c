@@ -276,7 +276,7 @@ static void check_large(int height, int cell, int range, enum stixel_case how, s
 	rig_finish(&g);
 }
 
-/* 384 px and 2160 rows: the largest sums, and disparities beyond the range. */
+/* SX_RANGE_MAX and 2160 rows: the largest sums, and disparities beyond the range. */
 static void test_large_sizes(void **state)
 {
 	struct check_rng r = check_rng_seed(52);
@@ -284,9 +284,9 @@ static void test_large_sizes(void **state)
 	const struct sx_road road = stixel_case_road(300, 150, 40);
 	struct rig g;
 
-	check_large(2160, 1, 384, CASE_NOISE, &r);
+	check_large(2160, 1, SX_RANGE_MAX, CASE_NOISE, &r);
 	if (!IS_EMULATED)
-		check_large(2160, 1, 384, CASE_SCENE, &r);
+		check_large(2160, 1, SX_RANGE_MAX, CASE_SCENE, &r);
 	check_large(1024, 4, 128, CASE_SCENE, &r);
 	check_large(1024, 8, 128, CASE_SCENE, &r);
 	check_large(375, 32, 128, CASE_SCENE, &r);

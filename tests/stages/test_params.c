@@ -46,7 +46,15 @@ static void stereo_is_checked(void **state)
 {
 	REFUSED("disparities = 48", p.stereo.disparities = 48);
 	REFUSED("disparities = 0", p.stereo.disparities = 0);
-	REFUSED("disparities = 288", p.stereo.disparities = 288);
+	REFUSED("search = pyramid allows 512", p.stereo.disparities = 288);
+	REFUSED("from 32 to 512", (p.stereo.search = SX_SEARCH_PYRAMID, p.stereo.disparities = 544));
+	REFUSED("beyond 512 px together", (p.stereo.search = SX_SEARCH_PYRAMID, p.stereo.disparities = 512,
+					   p.stereo.min_disparity = 1));
+	REFUSED("search = pyramid", (p.stereo.search = SX_SEARCH_PYRAMID,
+				     p.stereo.aggregation = SX_AGGREGATION_FASTDT));
+	ACCEPTED((p.stereo.search = SX_SEARCH_PYRAMID, p.stereo.disparities = 512));
+	ACCEPTED((p.stereo.search = SX_SEARCH_PYRAMID, p.stereo.disparities = 480,
+		  p.stereo.min_disparity = 32));
 	REFUSED("min_disparity = 129", p.stereo.min_disparity = 129);
 	REFUSED("min_disparity = -129", p.stereo.min_disparity = -129);
 	REFUSED("paths = 3", p.stereo.paths = 3);

@@ -192,7 +192,7 @@ static void check_flows(struct sx_stereo_params p, int width, int height, uint64
 			sx_describe(&a.in.grey[i], &a.in.descriptor[i], &p);
 	else
 		fill_census(a.in.descriptor, masks[p.cost], &r);
-	sx_sgm(&a.in, &a.want[3], &p, scratch);
+	sx_sgm(&a.in, &a.want[3], &p, NULL, scratch);
 	sx_winner(&a.want[3], &a.want[0], &a.want[1], &a.want[2], &p);
 	if (!only_checkpoint)
 		run_stored(&c, false, &a.in, a.want, seed);

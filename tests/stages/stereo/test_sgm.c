@@ -22,7 +22,24 @@ struct problem {
 	uint8_t *cost; /* cost volume [y][x][d] */
 	const struct sx_image *grey;
 	const struct sx_stereo_params *p;
+	const struct sx_image *tiles; /* NULL: all cells are searched */
 };
+
+/* Path cost of a cell that is not searched. */
+#define NONE 100000
+
+static bool is_searched(const struct problem *q, int x, int y, int d)
+{
+	const struct sx_search_tile *t;
+
+	if (!q->tiles)
+		return true;
+	t = (const struct sx_search_tile *)sx_image_row(q->tiles, y / 8) + x / 16;
+	for (int i = 0; i < t->count; i++)
+		if (t->block[i] == d / 8)
+			return true;
+	return false;
+}
 
 static int p1_of(const struct problem *q, int ry)
 {
@@ -57,7 +74,7 @@ static void path_cost(const struct problem *q, int x, int y, int rx, int ry, int
 
 	if (x - rx < 0 || x - rx >= q->width || y - ry < 0 || y - ry >= q->height) {
 		for (int d = 0; d < n; d++)
-			l[d] = c[d];
+			l[d] = is_searched(q, x, y, d) ? c[d] : NONE;
 		return;
 	}
 	path_cost(q, x - rx, y - ry, rx, ry, before);
@@ -77,6 +94,8 @@ static void path_cost(const struct problem *q, int x, int y, int rx, int ry, int
 			best = p2;
 		l[d] = c[d] + best;
 		assert_true(l[d] <= sx_cost_max(q->p->cost) + p2_most(q, ry));
+		if (!is_searched(q, x, y, d))
+			l[d] = NONE;
 	}
 }
 
@@ -94,7 +113,7 @@ static void define_sum(const struct problem *q, const struct sx_image *want)
 			for (int i = 0; i < q->p->paths; i++) {
 				path_cost(q, x, y, r[i][0], r[i][1], l);
 				for (int d = 0; d < q->p->disparities; d++)
-					s[d] = (uint16_t)(s[d] + l[d]);
+					s[d] = l[d] == NONE ? SX_SUM_ABSENT : (uint16_t)(s[d] + l[d]);
 			}
 		}
 	}
@@ -129,10 +148,27 @@ static void fill_descriptors(const struct sx_image *l, const struct sx_image *r,
 	}
 }
 
+/* Gives each tile some blocks, one at least. */
+static void fill_tiles(const struct sx_image *tiles, int blocks, struct check_rng *rng)
+{
+	for (int j = 0; j < tiles->height; j++)
+		for (int i = 0; i < tiles->width; i++) {
+			struct sx_search_tile t = {0};
+			int always = check_below(rng, blocks);
+
+			for (int b = 0; b < blocks && t.count < SX_SEARCH_TILE_BLOCKS; b++)
+				if (b == always || check_below(rng, 3) == 0)
+					t.block[t.count++] = (uint8_t)b;
+			if (t.count == 0)
+				t.count = 1;
+			((struct sx_search_tile *)sx_image_row(tiles, j))[i] = t;
+		}
+}
+
 static void check_one(int width, int height, const struct sx_stereo_params *p, bool extreme, uint64_t seed)
 {
-	struct check_image grey, l, r, want, got;
-	struct problem q = {width, height, NULL, &grey.image, p};
+	struct check_image grey, l, r, want, got, tiles;
+	struct problem q = {width, height, NULL, &grey.image, p, NULL};
 	size_t row = (size_t)width * (size_t)p->disparities;
 	size_t bytes = (sx_sgm_scratch_bytes(width, p) + 63) & ~(size_t)63;
 	void *scratch = aligned_alloc(64, bytes);
@@ -155,12 +191,19 @@ static void check_one(int width, int height, const struct sx_stereo_params *p, b
 	in = (struct sx_cost_input){.grey = {grey.image}, .descriptor = {l.image, r.image}};
 	for (int y = 0; y < height; y++)
 		sx_cost_row(&in, y, p, q.cost + (size_t)y * row);
-	define_sum(&q, &want.image);
-	sx_sgm(&in, &got.image, p, scratch);
-	snprintf(what, sizeof(what), "sgm paths %d p1 %d %d p2 %d %d cost %d%s", p->paths, p->p1,
-		 p->p1_vertical, p->p2, p->p2_vertical, (int)p->cost, extreme ? " extreme" : "");
-	assert_true(check_same(what, seed, &want.image, &got.image, p->disparities));
-	assert_true(check_guards(&got, what));
+	check_image_init(&tiles, SX_PIXEL_U64, SX_SEARCH_TILES_X(width), SX_SEARCH_TILES_Y(height), 1);
+	fill_tiles(&tiles.image, p->disparities / 8, &rng);
+	for (int some = 0; some < 2; some++) {
+		q.tiles = some ? &tiles.image : NULL;
+		define_sum(&q, &want.image);
+		sx_sgm(&in, &got.image, p, q.tiles, scratch);
+		snprintf(what, sizeof(what), "sgm paths %d p1 %d %d p2 %d %d cost %d%s%s", p->paths, p->p1,
+			 p->p1_vertical, p->p2, p->p2_vertical, (int)p->cost, extreme ? " extreme" : "",
+			 some ? " some cells" : "");
+		assert_true(check_same(what, seed, &want.image, &got.image, p->disparities));
+		assert_true(check_guards(&got, what));
+	}
+	check_image_finish(&tiles);
 	check_image_finish(&grey);
 	check_image_finish(&l);
 	check_image_finish(&r);
@@ -239,10 +282,10 @@ static void transposes(void **state)
 	for (int y = 0; y < N; y++)
 		for (int x = 0; x < N; x++)
 			turned[x][y] = flat[y][x] = check_random(&rng) >> 1;
-	sx_sgm(&in, &sa, &p, scratch);
+	sx_sgm(&in, &sa, &p, NULL, scratch);
 	turned_p.p1 = p.p1_vertical, turned_p.p1_vertical = p.p1;
 	turned_p.p2 = p.p2_vertical, turned_p.p2_vertical = p.p2;
-	sx_sgm(&turned_in, &sb, &turned_p, scratch);
+	sx_sgm(&turned_in, &sb, &turned_p, NULL, scratch);
 	for (int y = 0; y < N; y++)
 		for (int x = 0; x < N; x++)
 			for (int d = 0; d < D; d++)

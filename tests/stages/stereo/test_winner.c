@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "stages/stereo/sgm.h"
 #include "stages/stereo/winner.h"
 #include "tests/check.h"
 
@@ -205,6 +206,34 @@ static void ends_and_ties(void **state)
 	assert_int_equal(p.left, SX_DISPARITY_INVALID);
 }
 
+/* Cells that are not searched are no rivals, and a winner beside one has no sub-pixel position. */
+static void absent_cells(void **state)
+{
+	struct pixel p;
+
+	for (int d = 0; d < 32; d++)
+		p.sums[d] = SX_SUM_ABSENT;
+	for (int d = 8; d < 16; d++)
+		p.sums[d] = 300;
+	p.sums[11] = 100;
+	p.sums[12] = 200;
+	run_pixel(&p, 1, SX_SUBPIXEL_TRUNC); /* 1 percent: every cell that is searched is a rival */
+	assert_int_equal(p.left, SX_DISPARITY_INVALID);
+	run_pixel(&p, 95, SX_SUBPIXEL_TRUNC);
+	assert_int_equal(p.left, 11 * 16 + 3); /* 16 * 100 / (2 * 300), rounded */
+	assert_int_equal(p.confidence, 200 * 255 / 240);
+	assert_int_equal(p.right, 0); /* the only column of the right image has no cell that is searched */
+
+	p.sums[15] = 50; /* the last cell that is searched */
+	run_pixel(&p, 95, SX_SUBPIXEL_TRUNC);
+	assert_int_equal(p.left, 15 * 16);
+	assert_int_equal(p.confidence, 25);
+	for (int d = 8; d < 15; d++)
+		p.sums[d] = SX_SUM_ABSENT;
+	run_pixel(&p, 1, SX_SUBPIXEL_TRUNC);
+	assert_int_equal(p.left, 15 * 16);
+}
+
 static void roundings_differ_below_zero(void **state)
 {
 	struct pixel p = high();
@@ -267,6 +296,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equals_definition),
 		cmocka_unit_test(ends_and_ties),
+		cmocka_unit_test(absent_cells),
 		cmocka_unit_test(roundings_differ_below_zero),
 		cmocka_unit_test(uniqueness_equals_float),
 	};

@@ -106,13 +106,13 @@ static void test_extremes(void **state)
 	uint16_t *d;
 
 	p.stixels.rdp_epsilon_px = 0;
-	assert_int_equal(sx_rdp_tables_create(&t, &p, MAX, 384), 0);
+	assert_int_equal(sx_rdp_tables_create(&t, &p, MAX, SX_RANGE_MAX), 0);
 	assert_int_equal(sx_rdp_create(&r, t), 0);
 	assert_int_equal(sx_segments_init(&out, 3, MAX), 0);
 	assert_int_equal(sx_image_init(&columns, SX_PIXEL_U16, MAX, 3), 0);
 	for (int v = 0; v < MAX; v++) {
 		d = sx_image_row(&columns, 0);
-		d[v] = (uint16_t)(v % 2 ? 16 * 384 - 1 : 0);
+		d[v] = (uint16_t)(v % 2 ? 16 * SX_RANGE_MAX - 1 : 0);
 		d = sx_image_row(&columns, 1);
 		d[v] = (uint16_t)(v * v / 760);
 		d = sx_image_row(&columns, 2);

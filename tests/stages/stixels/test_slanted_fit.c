@@ -229,7 +229,7 @@ static void test_ranges(void **state)
 		for (int v = 0; v < c->n; v++) {
 			c->w[v] = c->as_ground[v] = 255;
 			c->d[v] = how & 1 ? SX_SLANTED_MAX_Q4 : 0;
-			c->g[v] = how & 2 ? SX_SLANTED_MAX_Q4 + 1 : -SX_SLANTED_MAX_Q4 - 1;
+			c->g[v] = how & 2 ? SX_SLANTED_GROUND_MAX_Q4 : -SX_SLANTED_GROUND_MAX_Q4;
 		}
 		c->d[c->o] = how & 1 ? 0 : SX_SLANTED_MAX_Q4;
 		sum_up(c, &s, &dd);
@@ -311,7 +311,7 @@ static void test_tables(void **state)
 	sx_slanted_tables_destroy(t);
 	assert_int_equal(sx_slanted_tables_create(&t, &p, 2161, 128), -EINVAL);
 	assert_int_equal(sx_slanted_tables_create(&t, &p, 7, 128), -EINVAL);
-	assert_int_equal(sx_slanted_tables_create(&t, &p, 375, 385), -EINVAL);
+	assert_int_equal(sx_slanted_tables_create(&t, &p, 375, SX_RANGE_MAX + 1), -EINVAL);
 	sx_slanted_tables_destroy(NULL);
 	sx_slanted_destroy(NULL);
 }

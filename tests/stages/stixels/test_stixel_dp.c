@@ -585,15 +585,15 @@ static void test_extremes(void **state)
 {
 	struct check_rng rng = check_rng_seed(3);
 	struct sx_params p = stixel_case_params(2160);
-	struct sx_road road = stixel_case_road(2160, 1300, 383);
+	struct sx_road road = stixel_case_road(2160, 1300, SX_RANGE_MAX - 1);
 	struct rig r;
 
 	p.stixels.sigma_sky_px = p.stixels.sigma_ground_px = p.stixels.sigma_object_px = 1e-6;
 	p.stixels.sigma_height_m = p.stixels.sigma_pitch_rad = p.stixels.depth_noise_m = 0;
 	p.stixels.p_outlier = p.stixels.p_outlier_sky = p.stixels.p_order = p.stixels.p_gravity = 1e-300;
 	p.stixels.p_invalid = 0;
-	rig_init(&r, &p, 1, 2160, 384);
-	stixel_case_column(CASE_NOISE, &road, 384, 2160, sx_image_row(&r.columns, 0), &rng);
+	rig_init(&r, &p, 1, 2160, SX_RANGE_MAX);
+	stixel_case_column(CASE_NOISE, &road, SX_RANGE_MAX, 2160, sx_image_row(&r.columns, 0), &rng);
 	((uint16_t *)sx_image_row(&r.columns, 0))[7] = 0xfffe; /* an external map may hold any value */
 	run(&r, &road);
 	assert_true(r.out.total[0] < SX_DP_INF && r.out.total[0] > -SX_DP_INF);
@@ -603,7 +603,7 @@ static void test_extremes(void **state)
 	assert_int_equal(sx_segments_column(&r.out, 0)[0].v_bottom, 0);
 	rig_finish(&r);
 	assert_int_equal(sx_dp_tables_create(&r.t, &p, 2161, 64), -EINVAL);
-	assert_int_equal(sx_dp_tables_create(&r.t, &p, 100, 385), -EINVAL);
+	assert_int_equal(sx_dp_tables_create(&r.t, &p, 100, SX_RANGE_MAX + 1), -EINVAL);
 }
 
 int main(void)
