@@ -155,19 +155,22 @@ static void growth_wait(struct growth *g)
 	sem_destroy(&g->done);
 }
 
-static int share_memory(struct sx_device *d, const struct sx_matcher *m)
+/* search: NULL: the matcher searches all cells. */
+static int share_memory(struct sx_device *d, const struct sx_matcher *m, const struct sx_searcher *search)
 {
+	const size_t scratch = search ? sx_search_scratch_bytes(search) : sx_matcher_scratch_bytes(m);
 	struct growth g = {.device = d};
-	int r = growth_take(&g, &d->volume, sx_matcher_volume_bytes(m));
+	int r = growth_take(&g, &d->volume,
+			    search ? sx_search_volume_bytes(search) : sx_matcher_volume_bytes(m));
 
 	if (r == 0)
 		r = growth_take(&g, &d->maps, sx_matcher_maps_bytes(m));
-	if (r == 0)
+	if (r == 0 && !search)
 		r = growth_take(&g, &d->costs, sx_matcher_costs_bytes(m));
 	if (r == 0)
-		r = growth_take(&g, &d->planes, sx_matcher_planes_bytes(m));
+		r = growth_take(&g, &d->planes, SX_MATCHER_MARGIN + sx_matcher_planes_bytes(m));
 	for (int i = 0; i < sx_pool_threads(d->pool) && r == 0; i++)
-		r = growth_take(&g, &d->scratch[i], sx_matcher_scratch_bytes(m));
+		r = growth_take(&g, &d->scratch[i], scratch);
 	if (r == 0 && g.count > 0)
 		growth_wait(&g);
 	for (int i = 0; i < g.count; i++)
@@ -275,6 +278,21 @@ static int context_take_maps(struct sx_context *x)
 	return 0;
 }
 
+/* Creates the matcher of a pyramid search. Its costs are whole vectors of every kernel set. */
+static int context_take_search(struct sx_context *x)
+{
+	const struct sx_stereo_params *p = &x->config.params.stereo, of = sx_search_params(p);
+	int r = sx_matcher_init(&x->matcher, x->device->kernels->matcher, &of, x->config.width,
+				x->config.height);
+
+	if (r == 0)
+		r = sx_search_create(&x->search, x->device->pool, x->device->kernels->search, &x->matcher, p);
+	if (r < 0)
+		return r;
+	x->bytes += x->search->bytes;
+	return share_memory(x->device, &x->matcher, x->search);
+}
+
 /* Creates the matcher. With a map of another process, only the kernels of filters are used. */
 static int context_take_matcher(struct sx_context *x)
 {
@@ -286,8 +304,10 @@ static int context_take_matcher(struct sx_context *x)
 		x->matcher.kernels = k;
 		return 0;
 	}
+	if (sx_is_pyramid(p))
+		return context_take_search(x);
 	r = sx_matcher_init(&x->matcher, k, p, x->config.width, x->config.height);
-	return r < 0 ? r : share_memory(x->device, &x->matcher);
+	return r < 0 ? r : share_memory(x->device, &x->matcher, NULL);
 }
 
 static int context_take_memory(struct sx_context *x)
@@ -380,6 +400,7 @@ static void cpu_context_destroy(struct sx_context *x)
 	sx_road_finder_destroy(x->road_finder);
 	sx_segmenter_destroy(x->segmenter);
 	sx_segments_finish(&x->segments);
+	sx_search_destroy(x->search);
 	sx_matcher_finish(&x->matcher);
 	if (x->event >= 0)
 		close(x->event);
@@ -391,7 +412,7 @@ static int cpu_context_create(struct sx_context **ret, struct sx_device *d, cons
 			      struct sx_why *why)
 {
 	struct sx_context *x;
-	int r = sx_context_check(c, sx_backend_cpu.name, SX_CAN_SLANTED_EXACT, why);
+	int r = sx_context_check(c, sx_backend_cpu.name, SX_CAN_SLANTED_EXACT | SX_CAN_PYRAMID, why);
 
 	if (r < 0)
 		return r;

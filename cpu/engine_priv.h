@@ -11,6 +11,7 @@
 #include "cpu/kernel_sets.h"
 #include "cpu/matcher.h"
 #include "cpu/pool.h"
+#include "cpu/search.h"
 #include "cpu/segment.h"
 #include "cpu/speckle.h"
 #include "stages/engine.h"
@@ -42,6 +43,7 @@ struct sx_context {
 	struct sx_device *device;
 	struct sx_context_config config;
 	struct sx_matcher matcher;
+	struct sx_searcher *search;	    /* with pyramid search */
 	struct sx_image taps[SX_TAP_COUNT]; /* some share memory: see sx_taps_share() */
 	void *owned[SX_TAP_COUNT];
 	struct sx_rectify_map map[2]; /* if pairs come raw: rectification maps */

@@ -236,7 +236,7 @@ static bool same_layout(const struct sx_matcher *a, const struct sx_matcher *b)
 	       a->p.disparities == b->p.disparities && a->p.min_disparity == b->p.min_disparity &&
 	       a->planes == b->planes && a->p.cost == b->p.cost && a->p.zncc_window == b->p.zncc_window &&
 	       a->p.aggregation == b->p.aggregation && a->p.fastdt == b->p.fastdt &&
-	       a->word_bits == b->word_bits && a->volume_kind == b->volume_kind;
+	       a->word_bits == b->word_bits && a->volume_kind == b->volume_kind && a->p.search == b->p.search;
 }
 
 /*
@@ -249,7 +249,7 @@ static void frame_lay_out(struct sx_context *x)
 
 	if (x->config.params.stereo.matcher == SX_MATCH_EXTERNAL || same_layout(&d->layout, &x->matcher))
 		return;
-	memset(d->planes.data, 0, sx_matcher_planes_bytes(&x->matcher));
+	memset(d->planes.data, 0, SX_MATCHER_MARGIN + sx_matcher_planes_bytes(&x->matcher));
 	for (int i = 0; i < sx_pool_threads(d->pool); i++)
 		sx_matcher_scratch_init(&d->laid_out[i], &x->matcher, d->scratch[i].data);
 	d->layout = x->matcher;
@@ -262,7 +262,6 @@ static struct sx_matcher_frame matcher_frame(const struct sx_context *x)
 	struct sx_matcher_frame f = {
 		.grey = {tap[SX_TAP_LEFT], tap[SX_TAP_RIGHT]},
 		.census = {tap[SX_TAP_LEFT_CENSUS], tap[SX_TAP_RIGHT_CENSUS]},
-		.planes = x->device->planes.data,
 		.volume = x->device->volume.data,
 		.winner = tap[SX_TAP_WINNER],
 		.winner_right = tap[SX_TAP_WINNER_RIGHT],
@@ -272,7 +271,8 @@ static struct sx_matcher_frame matcher_frame(const struct sx_context *x)
 
 	if (x->config.params.stereo.matcher == SX_MATCH_EXTERNAL)
 		return f;
-	if (x->config.params.stereo.cost == SX_COST_ZNCC)
+	f.planes = x->device->planes.data + SX_MATCHER_MARGIN;
+	if (x->config.params.stereo.cost == SX_COST_ZNCC && !x->search)
 		f.costs = x->device->costs.data;
 	sx_matcher_maps_init(&f, &x->matcher, x->device->maps.data);
 	return f;

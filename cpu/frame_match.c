@@ -273,7 +273,8 @@ static void frame_describe(struct sx_frame *f)
 
 	if (f->x->config.params.stereo.cost == SX_COST_ZNCC) {
 		sx_pool_for(pool, FLAT_TASKS + 2 * sx_frame_tasks_of(height, ZNCC_ROWS), words_task, f);
-		sx_pool_for(pool, sx_frame_tasks_of(height, ZNCC_ROWS), zncc_task, f);
+		if (!f->x->search)
+			sx_pool_for(pool, sx_frame_tasks_of(height, ZNCC_ROWS), zncc_task, f);
 	} else {
 		sx_pool_for(pool, FLAT_TASKS + 2 * sx_frame_tasks_of(height, SX_FRAME_ROWS), census_task, f);
 	}
@@ -329,6 +330,23 @@ static void frame_take_map(struct sx_frame *f)
 	sx_frame_book(f, SX_STAGE_WINNER);
 }
 
+/* Matches with pyramid search. The scratch of the workers is laid out for each scale. */
+static void frame_search(struct sx_frame *f)
+{
+	struct sx_context *x = f->x;
+	struct sx_device *d = x->device;
+	uint8_t *scratch[SX_POOL_THREADS_MAX];
+
+	for (int i = 0; i < sx_pool_threads(d->pool); i++)
+		scratch[i] = d->scratch[i].data;
+	sx_search_begin(x->search, &f->match, &x->taps[SX_TAP_TILES], d->volume.data, scratch);
+	sx_frame_book(f, SX_STAGE_AGGREGATE);
+	sx_search_finish(x->search);
+	hide(f);
+	find_chance(f);
+	sx_frame_book(f, SX_STAGE_WINNER);
+}
+
 void sx_frame_match(struct sx_frame *f)
 {
 	struct sx_context *x = f->x;
@@ -344,6 +362,10 @@ void sx_frame_match(struct sx_frame *f)
 		x->images_read(x->user);
 	sx_frame_book(f, SX_STAGE_INGEST);
 	frame_describe(f);
+	if (x->search) {
+		frame_search(f);
+		return;
+	}
 	if (x->config.params.stereo.aggregation == SX_AGGREGATION_FASTDT) {
 		frame_aggregate_fastdt(f);
 		return;

@@ -72,6 +72,28 @@ struct sx_matcher_kernels {
 				int y1);
 };
 
+struct sx_search_level;
+struct sx_search_scratch;
+
+/* Kernels of the pyramid search, see cpu/search.h. */
+struct sx_search_kernels {
+	/*
+	 * cost_row computes the costs of row y, not of zncc. search_costs computes the costs of the cells of
+	 * tile row j. search_columns sums what the paths down and up add to the cells of the i-th
+	 * SX_COLUMNS_TOGETHER tile columns, search_diagonal adds one diagonal path to all cells. search_rows
+	 * finds the winners, or hits, of tile row j. search_groups sums the costs of row y of groups.
+	 * search_strip sums four groups over n disparities; it returns the lowest disparity of the least sum.
+	 */
+	void (*cost_row)(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y, uint8_t *cost);
+	void (*search_costs)(const struct sx_search_level *l, int j, struct sx_search_scratch *s);
+	void (*search_columns)(const struct sx_search_level *l, int i, struct sx_search_scratch *s);
+	void (*search_diagonal)(const struct sx_search_level *l, int dx, int dy, uint8_t *const states[2],
+				struct sx_search_scratch *s);
+	void (*search_rows)(const struct sx_search_level *l, int j, struct sx_search_scratch *s);
+	void (*search_groups)(const struct sx_search_level *l, int y, struct sx_search_scratch *s);
+	int (*search_strip)(const uint16_t *const groups[4], int n, uint16_t *strip, int *least, int *rival);
+};
+
 /* Bits that describe the pixels of a cell: sky_grey and even; saturated. */
 enum sx_cell_pixels { SX_CELL_BLANK = 1, SX_CELL_SATURATED = 2 };
 
@@ -104,6 +126,8 @@ struct sx_segment_kernels {
 /* Sets of other machines are declared too, but not defined (cpu/meson.build). */
 extern const struct sx_matcher_kernels sx_matcher_kernels_plain, sx_matcher_kernels_sse4,
 	sx_matcher_kernels_avx2, sx_matcher_kernels_avx512, sx_matcher_kernels_neon;
+extern const struct sx_search_kernels sx_search_kernels_plain, sx_search_kernels_sse4, sx_search_kernels_avx2,
+	sx_search_kernels_avx512, sx_search_kernels_neon;
 extern const struct sx_segment_kernels sx_segment_kernels_plain, sx_segment_kernels_sse4,
 	sx_segment_kernels_avx2, sx_segment_kernels_avx512;
 
@@ -111,6 +135,7 @@ extern const struct sx_segment_kernels sx_segment_kernels_plain, sx_segment_kern
 struct sx_kernels {
 	const char *name;
 	const struct sx_matcher_kernels *matcher;
+	const struct sx_search_kernels *search;
 	const struct sx_segment_kernels *segment;
 	bool (*machine_runs)(void);
 };

@@ -32,8 +32,8 @@ static bool similarities_fit(const struct sx_stereo_params *p)
 {
 	int along = p->p2 + SIMILARITY_BITS, across = p->p2_vertical + SIMILARITY_BITS;
 
-	return p->aggregation == SX_AGGREGATION_SGM && p->cost == SX_COST_CSCT && p->paths == 4 &&
-	       p->p2_edge == 0 && p->out_of_view == SX_OUT_OF_VIEW_ZERO &&
+	return p->aggregation == SX_AGGREGATION_SGM && !sx_is_pyramid(p) && p->cost == SX_COST_CSCT &&
+	       p->paths == 4 && p->p2_edge == 0 && p->out_of_view == SX_OUT_OF_VIEW_ZERO &&
 	       p->disparities <= SX_MATCHER_SIMILARITY_DISPARITIES && 2 * along <= UINT8_MAX &&
 	       2 * across <= UINT8_MAX;
 }
@@ -71,9 +71,12 @@ static int descriptor_bits(enum sx_cost cost)
 /* Makes the mask out_of_view. Byte j of a plane belongs to right column width - 1 - min_disparity - j. */
 static int make_out_of_view(struct sx_matcher *m)
 {
-	m->out_of_view = aligned_alloc(SX_MATCHER_ALIGNMENT, m->plane_pitch);
-	if (!m->out_of_view)
+	uint8_t *memory = aligned_alloc(SX_MATCHER_ALIGNMENT, m->plane_pitch + 2 * SX_MATCHER_MARGIN);
+
+	if (!memory)
 		return -ENOMEM;
+	memset(memory, 0, m->plane_pitch + 2 * SX_MATCHER_MARGIN);
+	m->out_of_view = memory + SX_MATCHER_MARGIN;
 	for (size_t j = 0; j < m->plane_pitch; j++) {
 		int x = m->width - 1 - m->p.min_disparity - (int)j;
 
@@ -174,7 +177,8 @@ int sx_matcher_init(struct sx_matcher *m, const struct sx_matcher_kernels *k,
 
 void sx_matcher_finish(struct sx_matcher *m)
 {
-	free(m->out_of_view);
+	if (m->out_of_view)
+		free(m->out_of_view - SX_MATCHER_MARGIN);
 	free(m->rival_limit);
 	*m = (struct sx_matcher){0};
 }
@@ -183,7 +187,13 @@ size_t sx_matcher_bytes(const struct sx_matcher *m)
 {
 	size_t sums = (size_t)sum_most(m) + 1;
 
-	return (m->out_of_view ? m->plane_pitch : 0) + (m->rival_limit ? sums * sizeof(*m->rival_limit) : 0);
+	return (m->out_of_view ? m->plane_pitch + 2 * SX_MATCHER_MARGIN : 0) +
+	       (m->rival_limit ? sums * sizeof(*m->rival_limit) : 0);
+}
+
+int sx_matcher_dense_rows(const struct sx_matcher *m)
+{
+	return m->p.cost == SX_COST_ZNCC ? SX_SEARCH_TILE_HEIGHT : 1;
 }
 
 size_t sx_matcher_volume_bytes(const struct sx_matcher *m)
@@ -330,6 +340,20 @@ static size_t matcher_lay_out_fastdt(struct sx_matcher_scratch *s, const struct 
 	return used + sx_fastdt_scratch_lay_out(&s->fastdt, m, memory ? memory + used : NULL);
 }
 
+/* Lays out what pyramid search uses of the matcher: descriptors and costs of all disparities (cpu/pyramid/). */
+static size_t lay_out_search(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory)
+{
+	const size_t row = (size_t)m->width * (size_t)m->p.disparities;
+	size_t used = 0;
+
+	s->bytes = sx_matcher_take(memory, &used, 8 * ((size_t)m->width + SX_MATCHER_MARGIN));
+	s->row_cost =
+		sx_matcher_take(memory, &used, (size_t)sx_matcher_dense_rows(m) * row + SX_MATCHER_MARGIN);
+	if (m->p.cost == SX_COST_ZNCC)
+		matcher_lay_out_zncc(&s->zncc, m, memory, &used);
+	return used;
+}
+
 static size_t matcher_lay_out(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory)
 {
 	size_t width = (size_t)m->width, disparities = (size_t)m->p.disparities,
@@ -344,6 +368,8 @@ static size_t matcher_lay_out(struct sx_matcher_scratch *s, const struct sx_matc
 	s->memory = memory;
 	if (is_fastdt(m))
 		return matcher_lay_out_fastdt(s, m, memory);
+	if (sx_is_pyramid(&m->p))
+		return lay_out_search(s, m, memory);
 	s->bytes = sx_matcher_take(memory, &used, 8 * (width + SX_MATCHER_MARGIN));
 	s->turned = sx_matcher_take(memory, &used, turned);
 	s->cost = sx_matcher_take(memory, &used, similarities ? 4 * disparities : band_cells);
@@ -376,7 +402,7 @@ void sx_matcher_scratch_init(struct sx_matcher_scratch *s, const struct sx_match
 	size_t words = ((size_t)2 << m->word_bits) * sx_matcher_sum_pitch(m);
 
 	matcher_lay_out(s, m, memory);
-	if (is_fastdt(m))
+	if (is_fastdt(m) || sx_is_pyramid(&m->p))
 		return;
 	memset(s->turned, 0, turned_bytes(m));
 	for (size_t i = 0; i < words; i++) /* the margins keep these values */

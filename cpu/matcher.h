@@ -153,6 +153,9 @@ size_t sx_matcher_scratch_bytes(const struct sx_matcher *m);
  */
 void sx_matcher_scratch_init(struct sx_matcher_scratch *s, const struct sx_matcher *m, uint8_t *memory);
 
+/* Returns the rows that row_cost holds with pyramid search; zncc sums the windows of rows one after another. */
+int sx_matcher_dense_rows(const struct sx_matcher *m);
+
 size_t sx_matcher_maps_bytes(const struct sx_matcher *m); /* bytes of maps or up */
 void sx_matcher_maps_init(struct sx_matcher_frame *f, const struct sx_matcher *m, uint8_t *memory);
 

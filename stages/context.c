@@ -55,6 +55,8 @@ static const char *context_refusal(const struct sx_params *p, unsigned abilities
 	}
 	if (p->stixels.method == SX_STIXEL_SLANTED_EXACT && !(abilities & SX_CAN_SLANTED_EXACT))
 		return "stixels.method = slanted-exact: only engine.backend = cpu or reference computes it";
+	if (sx_is_pyramid(&p->stereo) && !(abilities & SX_CAN_PYRAMID))
+		return "stereo.search = pyramid: only engine.backend = cpu or reference computes it";
 	return NULL;
 }
 

@@ -28,6 +28,7 @@
 #ifndef SX_CPU_KERNELS_WINNER_KERNEL_H
 #define SX_CPU_KERNELS_WINNER_KERNEL_H
 
+#include "cpu/kernels/divide.h"
 #include "cpu/kernels/sgm_kernel.h"
 #include "stages/stereo/winner.h"
 
@@ -292,16 +293,6 @@ static ALWAYS_INLINE void winner_right_to_left(const struct sx_matcher *m, const
 		this = next;
 	}
 	winner_merge_right(m, before.words, before.x0, before.n, s, disparities);
-}
-
-/*
- * Returns a / b, rounded towards zero. A float holds both (|a|, b < 2^24), and its quotient, if not an
- * integer, is at least 1/b away from one. So the result is exact for quotients below 4500 with b < 2^11, for
- * quotients below 32 with b < 2^19, and for b a power of two.
- */
-static inline int divide(int a, int b)
-{
-	return (int)((float)a / (float)b);
 }
 
 static void winner_store_disparity(const struct sx_matcher *m, const struct sx_matcher_frame *f, int y,

@@ -452,4 +452,74 @@ static inline int vw_first(vw v)
 	return _mm_cvtsi128_si32(_mm256_castsi256_si128(v)) & 0xffff;
 }
 
+/* The following functions work on groups of 8 bytes. */
+
+/* Returns byte k of each group in all bytes of the group. */
+static inline vb vb_spread8(vb v, int k)
+{
+	const __m256i first = _mm256_broadcastsi128_si256(_mm_set_epi64x(0x0808080808080808, 0));
+
+	return _mm256_shuffle_epi8(v, _mm256_add_epi8(first, _mm256_set1_epi8((char)k)));
+}
+
+/* Exchanges groups 0 and 1, 2 and 3, and so on. */
+static inline vb vb_swap8(vb v)
+{
+	return _mm256_shuffle_epi32(v, 0x4e);
+}
+
+/* Returns bytes p[n - g] .. p[n - g + 7] in group g; n: the last group. Reads 16 bytes. */
+static inline vb vb_windows8(const uint8_t *p)
+{
+	const __m256i windows = _mm256_set_epi64x(0x0706050403020100, 0x0807060504030201, 0x0908070605040302,
+						  0x0a09080706050403);
+
+	return _mm256_shuffle_epi8(
+		_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)p)), windows);
+}
+
+/* Returns the number of bits of each byte, which is below 1 << VEC_PLANE_BITS. */
+static inline vb vb_bits(vb v)
+{
+	return _mm256_shuffle_epi8(vb_operand(0), v);
+}
+
+/* Transposes the 8 by 8 words of each 16 bytes of eight vectors. */
+static inline void vw_turn8(vw v[8])
+{
+	vw a[8], b[8];
+
+	for (int i = 0; i < 4; i++) {
+		a[2 * i] = _mm256_unpacklo_epi16(v[2 * i], v[2 * i + 1]);
+		a[2 * i + 1] = _mm256_unpackhi_epi16(v[2 * i], v[2 * i + 1]);
+	}
+	for (int i = 0; i < 8; i += 4)
+		for (int k = 0; k < 2; k++) {
+			b[i + 2 * k] = _mm256_unpacklo_epi32(a[i + k], a[i + k + 2]);
+			b[i + 2 * k + 1] = _mm256_unpackhi_epi32(a[i + k], a[i + k + 2]);
+		}
+	for (int i = 0; i < 4; i++) {
+		v[2 * i] = _mm256_unpacklo_epi64(b[i], b[i + 4]);
+		v[2 * i + 1] = _mm256_unpackhi_epi64(b[i], b[i + 4]);
+	}
+}
+
+/* Returns byte i - 1 of each group in byte i; byte 7 of the group of before comes in first. */
+static inline vb vb_before8(vb at, vb before)
+{
+	return _mm256_or_si256(_mm256_slli_epi64(at, 8), _mm256_srli_epi64(before, 56));
+}
+
+/* Returns byte i + 1 of each group in byte i; byte 0 of the group of next comes in last. */
+static inline vb vb_after8(vb at, vb next)
+{
+	return _mm256_or_si256(_mm256_srli_epi64(at, 8), _mm256_slli_epi64(next, 56));
+}
+
+/* Returns a + b, clamped to 255. */
+static inline vb vb_add_held(vb a, vb b)
+{
+	return _mm256_adds_epu8(a, b);
+}
+
 #endif

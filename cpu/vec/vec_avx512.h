@@ -397,4 +397,75 @@ static inline int vw_first(vw v)
 	return _mm_cvtsi128_si32(_mm512_castsi512_si128(v)) & 0xffff;
 }
 
+static inline vb vb_spread8(vb v, int k)
+{
+	const __m512i first = _mm512_broadcast_i32x4(_mm_set_epi64x(0x0808080808080808, 0));
+
+	return _mm512_shuffle_epi8(v, _mm512_add_epi8(first, _mm512_set1_epi8((char)k)));
+}
+
+static inline vb vb_swap8(vb v)
+{
+	return _mm512_shuffle_epi32(v, (_MM_PERM_ENUM)0x4e);
+}
+
+static inline vb vb_windows8(const uint8_t *p)
+{
+	const __m512i windows = _mm512_set_epi64(0x0706050403020100, 0x0807060504030201, 0x0908070605040302,
+						 0x0a09080706050403, 0x0b0a090807060504, 0x0c0b0a0908070605,
+						 0x0d0c0b0a09080706, 0x0e0d0c0b0a090807);
+
+	return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(const void *)p)),
+				   windows);
+}
+
+static inline vb vb_bits(vb v)
+{
+	return _mm512_popcnt_epi8(v);
+}
+
+static inline void vw_turn8(vw v[8])
+{
+	vw a[8], b[8];
+
+	for (int i = 0; i < 4; i++) {
+		a[2 * i] = _mm512_unpacklo_epi16(v[2 * i], v[2 * i + 1]);
+		a[2 * i + 1] = _mm512_unpackhi_epi16(v[2 * i], v[2 * i + 1]);
+	}
+	for (int i = 0; i < 8; i += 4)
+		for (int k = 0; k < 2; k++) {
+			b[i + 2 * k] = _mm512_unpacklo_epi32(a[i + k], a[i + k + 2]);
+			b[i + 2 * k + 1] = _mm512_unpackhi_epi32(a[i + k], a[i + k + 2]);
+		}
+	for (int i = 0; i < 4; i++) {
+		v[2 * i] = _mm512_unpacklo_epi64(b[i], b[i + 4]);
+		v[2 * i + 1] = _mm512_unpackhi_epi64(b[i], b[i + 4]);
+	}
+}
+
+static const uint8_t vec_before8[64] __attribute__((aligned(64))) = {
+	71, 0,	1,  2,	3,   4,	 5,  6,	 79, 8,	 9,   10, 11,  12, 13, 14, 87, 16, 17,	18, 19, 20,
+	21, 22, 95, 24, 25,  26, 27, 28, 29, 30, 103, 32, 33,  34, 35, 36, 37, 38, 111, 40, 41, 42,
+	43, 44, 45, 46, 119, 48, 49, 50, 51, 52, 53,  54, 127, 56, 57, 58, 59, 60, 61,	62};
+
+static inline vb vb_before8(vb at, vb before)
+{
+	return _mm512_permutex2var_epi8(at, _mm512_load_si512(vec_before8), before);
+}
+
+static const uint8_t vec_after8[64] __attribute__((aligned(64))) = {
+	1,  2,	3,  4,	 5,  6,	 7,  64, 9,  10, 11, 12,  13, 14, 15, 72, 17, 18, 19, 20, 21, 22,
+	23, 80, 25, 26,	 27, 28, 29, 30, 31, 88, 33, 34,  35, 36, 37, 38, 39, 96, 41, 42, 43, 44,
+	45, 46, 47, 104, 49, 50, 51, 52, 53, 54, 55, 112, 57, 58, 59, 60, 61, 62, 63, 120};
+
+static inline vb vb_after8(vb at, vb next)
+{
+	return _mm512_permutex2var_epi8(at, _mm512_load_si512(vec_after8), next);
+}
+
+static inline vb vb_add_held(vb a, vb b)
+{
+	return _mm512_adds_epu8(a, b);
+}
+
 #endif

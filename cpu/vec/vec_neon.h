@@ -371,4 +371,65 @@ static inline int vw_first(vw v)
 	return vgetq_lane_u16(v, 0);
 }
 
+static inline vb vb_spread8(vb v, int k)
+{
+	static const uint8_t first[16] = {0, 0, 0, 0, 0, 0, 0, 0, 8, 8, 8, 8, 8, 8, 8, 8};
+
+	return vqtbl1q_u8(v, vaddq_u8(vld1q_u8(first), vdupq_n_u8((uint8_t)k)));
+}
+
+static inline vb vb_swap8(vb v)
+{
+	return vextq_u8(v, v, 8);
+}
+
+static inline vb vb_windows8(const uint8_t *p)
+{
+	return vcombine_u8(vld1_u8(p + 1), vld1_u8(p));
+}
+
+static inline vb vb_bits(vb v)
+{
+	return vcntq_u8(v);
+}
+
+static inline void vw_turn8(vw v[8])
+{
+	uint32x4_t a[8];
+	uint64x2_t b[8];
+
+	for (int i = 0; i < 4; i++) {
+		a[2 * i] = vreinterpretq_u32_u16(vzip1q_u16(v[2 * i], v[2 * i + 1]));
+		a[2 * i + 1] = vreinterpretq_u32_u16(vzip2q_u16(v[2 * i], v[2 * i + 1]));
+	}
+	for (int i = 0; i < 8; i += 4)
+		for (int k = 0; k < 2; k++) {
+			b[i + 2 * k] = vreinterpretq_u64_u32(vzip1q_u32(a[i + k], a[i + k + 2]));
+			b[i + 2 * k + 1] = vreinterpretq_u64_u32(vzip2q_u32(a[i + k], a[i + k + 2]));
+		}
+	for (int i = 0; i < 4; i++) {
+		v[2 * i] = vreinterpretq_u16_u64(vzip1q_u64(b[i], b[i + 4]));
+		v[2 * i + 1] = vreinterpretq_u16_u64(vzip2q_u64(b[i], b[i + 4]));
+	}
+}
+
+static inline vb vb_before8(vb at, vb before)
+{
+	const uint64x2_t a = vreinterpretq_u64_u8(at), b = vreinterpretq_u64_u8(before);
+
+	return vreinterpretq_u8_u64(vsliq_n_u64(vshrq_n_u64(b, 56), a, 8));
+}
+
+static inline vb vb_after8(vb at, vb next)
+{
+	const uint64x2_t a = vreinterpretq_u64_u8(at), b = vreinterpretq_u64_u8(next);
+
+	return vreinterpretq_u8_u64(vsriq_n_u64(vshlq_n_u64(b, 56), a, 8));
+}
+
+static inline vb vb_add_held(vb a, vb b)
+{
+	return vqaddq_u8(a, b);
+}
+
 #endif

@@ -514,4 +514,61 @@ static inline int vw_first(vw v)
 	return (uint16_t)v[0];
 }
 
+static inline vb vb_spread8(vb v, int k)
+{
+	uint64_t group[2];
+
+	for (int i = 0; i < 2; i++)
+		group[i] = v[8 * i + k] * UINT64_C(0x0101010101010101);
+	memcpy(&v, group, sizeof(v));
+	return v;
+}
+
+static inline vb vb_swap8(vb v)
+{
+	return VEC_SHUFFLE(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+static inline vb vb_windows8(const uint8_t *p)
+{
+	vb v;
+
+	memcpy(&v, p + 1, 8);
+	memcpy((uint8_t *)&v + 8, p, 8);
+	return v;
+}
+
+static inline vb vb_bits(vb v)
+{
+	return vb_distance(v, vb_set1(0));
+}
+
+static inline void vw_turn8(vw v[8])
+{
+	int16_t a[8][8], b[8][8];
+
+	memcpy(a, v, sizeof(a));
+	for (int i = 0; i < 8; i++)
+		for (int k = 0; k < 8; k++)
+			b[k][i] = a[i][k];
+	memcpy(v, b, sizeof(b));
+}
+
+static inline vb vb_before8(vb at, vb before)
+{
+	return VEC_SHUFFLE(at, before, 23, 0, 1, 2, 3, 4, 5, 6, 31, 8, 9, 10, 11, 12, 13, 14);
+}
+
+static inline vb vb_after8(vb at, vb next)
+{
+	return VEC_SHUFFLE(at, next, 1, 2, 3, 4, 5, 6, 7, 16, 9, 10, 11, 12, 13, 14, 15, 24);
+}
+
+static inline vb vb_add_held(vb a, vb b)
+{
+	vb sum = a + b;
+
+	return sum | (vb)(sum < a);
+}
+
 #endif

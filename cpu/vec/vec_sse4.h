@@ -398,4 +398,62 @@ static inline int vw_first(vw v)
 	return _mm_cvtsi128_si32(v) & 0xffff;
 }
 
+static inline vb vb_spread8(vb v, int k)
+{
+	const __m128i first = _mm_set_epi64x(0x0808080808080808, 0);
+
+	return _mm_shuffle_epi8(v, _mm_add_epi8(first, _mm_set1_epi8((char)k)));
+}
+
+static inline vb vb_swap8(vb v)
+{
+	return _mm_shuffle_epi32(v, 0x4e);
+}
+
+static inline vb vb_windows8(const uint8_t *p)
+{
+	const __m128i windows = _mm_set_epi64x(0x0706050403020100, 0x0807060504030201);
+
+	return _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), windows);
+}
+
+static inline vb vb_bits(vb v)
+{
+	return _mm_shuffle_epi8(vb_operand(0), v);
+}
+
+static inline void vw_turn8(vw v[8])
+{
+	vw a[8], b[8];
+
+	for (int i = 0; i < 4; i++) {
+		a[2 * i] = _mm_unpacklo_epi16(v[2 * i], v[2 * i + 1]);
+		a[2 * i + 1] = _mm_unpackhi_epi16(v[2 * i], v[2 * i + 1]);
+	}
+	for (int i = 0; i < 8; i += 4)
+		for (int k = 0; k < 2; k++) {
+			b[i + 2 * k] = _mm_unpacklo_epi32(a[i + k], a[i + k + 2]);
+			b[i + 2 * k + 1] = _mm_unpackhi_epi32(a[i + k], a[i + k + 2]);
+		}
+	for (int i = 0; i < 4; i++) {
+		v[2 * i] = _mm_unpacklo_epi64(b[i], b[i + 4]);
+		v[2 * i + 1] = _mm_unpackhi_epi64(b[i], b[i + 4]);
+	}
+}
+
+static inline vb vb_before8(vb at, vb before)
+{
+	return _mm_or_si128(_mm_slli_epi64(at, 8), _mm_srli_epi64(before, 56));
+}
+
+static inline vb vb_after8(vb at, vb next)
+{
+	return _mm_or_si128(_mm_srli_epi64(at, 8), _mm_slli_epi64(next, 56));
+}
+
+static inline vb vb_add_held(vb a, vb b)
+{
+	return _mm_adds_epu8(a, b);
+}
+
 #endif

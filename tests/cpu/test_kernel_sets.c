@@ -24,6 +24,7 @@ static void test_names(void **state)
 			continue;
 		assert_string_equal(k->name, names[i]);
 		assert_true(k->machine_runs());
+		assert_non_null(k->search);
 		assert_non_null(k->segment);
 	}
 	assert_non_null(sx_kernels_choose("plain"));

@@ -1,0 +1,10 @@
+/*
+ * The kernels of the pyramid search on vec_avx2.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cpu/vec/vec_avx2.h"
+
+#include "cpu/pyramid/search_kernels.h"
+
+const struct sx_search_kernels sx_search_kernels_avx2 = SX_SEARCH_KERNELS;

@@ -1,0 +1,269 @@
+/*
+ * Pyramid search in the cpu engine against the reference: every tap, byte for byte, over drawn settings, sizes,
+ * vector widths and numbers of threads.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/why.h"
+#include "cpu/engine.h"
+#include "tests/emulated.h"
+#include "tests/engine_case.h"
+
+#define DRAWN 150
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define DRAWN_MOST (DRAWN / 3)
+#else
+#define DRAWN_MOST (IS_FEWER || IS_EMULATED ? DRAWN / 3 : DRAWN)
+#endif
+
+static const char *const simd_names[] = {"plain", "sse4", "avx2", "avx512", "neon"};
+#define SIMD_COUNT ((int)(sizeof(simd_names) / sizeof(simd_names[0])))
+/* vector kinds of this machine */
+static const char *simds[SIMD_COUNT];
+static int simd_count;
+
+struct run {
+	const struct sx_backend *backend;
+	struct sx_device *device;
+	struct sx_context *context;
+};
+
+/* Opens an engine. Returns false if the machine does not have these vectors. */
+static bool run_open(struct run *r, const struct sx_backend *backend, const char *simd, int threads)
+{
+	struct sx_engine_params p = {.threads = threads};
+	struct sx_why why = {""};
+	int result;
+
+	*r = (struct run){.backend = backend};
+	if (simd)
+		setenv("SX_SIMD", simd, 1);
+	result = backend->open(&r->device, &p, &why);
+	unsetenv("SX_SIMD");
+	if (result < 0 && !simd)
+		fail_msg("open: %s", why.text);
+	return result == 0;
+}
+
+static int find_simds(void **state)
+{
+	for (int i = 0; i < SIMD_COUNT; i++) {
+		struct run r;
+
+		if (!run_open(&r, &sx_backend_cpu, simd_names[i], 1))
+			continue;
+		r.backend->close(r.device);
+		simds[simd_count++] = simd_names[i];
+	}
+	return simd_count ? 0 : -1;
+}
+
+static void run_frame(struct run *r, const struct engine_case *t, const struct engine_frame *f)
+{
+	r->context = engine_case_context(r->backend, r->device, t, true);
+	assert_non_null(r->context);
+	for (int i = 0; i < 2; i++) { /* the second frame finds what the first one left */
+		assert_int_equal(r->backend->submit(r->context, &f->pair, NULL, NULL, NULL), 0);
+		assert_int_equal(r->backend->wait(r->context, -1), 1);
+	}
+}
+
+static void run_close(struct run *r)
+{
+	r->backend->context_destroy(r->context);
+	r->backend->close(r->device);
+}
+
+/* Checks a case with all vectors, or with one kind in turn. */
+static void check_case(const struct engine_case *t, int threads, int only)
+{
+	struct run want;
+	struct engine_frame f;
+	bool same = true;
+
+	engine_frame_init(&f, t);
+	run_open(&want, &sx_backend_reference, NULL, 1);
+	run_frame(&want, t, &f);
+	for (int i = 0; i < simd_count; i++) {
+		struct run got;
+		char how[80];
+
+		if (only >= 0 && i != only % simd_count)
+			continue;
+		assert_true(run_open(&got, &sx_backend_cpu, simds[i], threads));
+		run_frame(&got, t, &f);
+		snprintf(how, sizeof(how), "%s, %d threads, seed %d:", simds[i], threads, (int)t->seed);
+		same &= engine_case_same(t, (struct engine_output){want.backend, want.context},
+					 (struct engine_output){got.backend, got.context}, how, true);
+		run_close(&got);
+	}
+	run_close(&want);
+	assert_true(engine_frame_finish(&f));
+	assert_true(same);
+}
+
+static struct engine_case pyramid_case(uint64_t seed)
+{
+	struct engine_case t = engine_case_small(seed);
+
+	t.params.stereo.search = SX_SEARCH_PYRAMID;
+	return t;
+}
+
+/* Draws penalties that the cost leaves room for: Cmax + P1 + P2 <= 255. */
+static void draw_penalties(struct sx_stereo_params *p, struct check_rng *r)
+{
+	const int room = 255 - sx_cost_max(p->cost);
+
+	p->p1 = 1 + check_below(r, room / 2);
+	p->p2 = p->p1 + check_below(r, room - 2 * p->p1 + 1);
+	p->p1_vertical = 1 + check_below(r, room / 2);
+	p->p2_vertical = p->p1_vertical + check_below(r, room - 2 * p->p1_vertical + 1);
+	if (check_below(r, 2)) { /* sums that fit bytes */
+		p->p1 = 12;
+		p->p2 = 60;
+		p->p1_vertical = 8;
+		p->p2_vertical = 86;
+	}
+	p->p2_edge = check_below(r, 3) ? 0 : 1 + check_below(r, 255);
+}
+
+static void draw_case(struct engine_case *t, struct check_rng *r)
+{
+	static const int disparities[] = {32, 64, 96, 128, 160, 192, 224, 256};
+	static const enum sx_cost costs[] = {SX_COST_CSCT,     SX_COST_CSCT,	 SX_COST_CENSUS,
+					     SX_COST_CENSUS48, SX_COST_CENSUS63, SX_COST_ZNCC};
+	struct sx_stereo_params *p = &t->params.stereo;
+
+	p->cost = costs[check_below(r, 6)];
+	p->paths = 2 << check_below(r, 3);
+	p->disparities = check_below(r, 3) ? disparities[check_below(r, 8)]
+					   : 32 * (1 + check_below(r, SX_PYRAMID_DISPARITIES_MAX / 32));
+	p->min_disparity = check_below(r, 2) ? check_below(r, 257) - 128 : 0;
+	if (p->disparities + p->min_disparity > SX_RANGE_MAX)
+		p->min_disparity = -p->min_disparity;
+	p->out_of_view = check_below(r, 2) ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
+	p->subpixel = (enum sx_subpixel)check_below(r, 3);
+	p->uniqueness = 1 + check_below(r, 100);
+	p->zncc_window = 3 + 2 * check_below(r, 3);
+	draw_penalties(p, r);
+	t->width = 32 + check_below(r, check_below(r, 2) ? 40 : 200);
+	t->height = 32 + check_below(r, check_below(r, 2) ? 20 : 60);
+	t->fill = (enum check_fill)check_below(r, CHECK_FILL_COUNT);
+	t->shift = p->min_disparity + check_below(r, p->disparities / 2);
+	t->padding = check_below(r, 20);
+}
+
+static void test_drawn(void **state)
+{
+	for (int i = 0; i < DRAWN_MOST; i++) {
+		struct engine_case t = pyramid_case(5000 + (uint64_t)i);
+		struct check_rng r = check_rng_seed(t.seed);
+
+		draw_case(&t, &r);
+		check_case(&t, 1 + check_below(&r, 4), i);
+	}
+}
+
+/* Every number of blocks that a tile or the coarsest scale can have, and sizes that scales halve to one pixel. */
+static void test_disparities(void **state)
+{
+	for (int d = 32; d <= SX_PYRAMID_DISPARITIES_MAX; d += 32) {
+		struct engine_case t = pyramid_case(6000 + (uint64_t)d);
+
+		t.params.stereo.disparities = d;
+		t.width = 32 + d % 50;
+		t.height = 32 + d / 32;
+		t.fill = d / 32 % 2 ? CHECK_NOISE : CHECK_STEPS;
+		check_case(&t, 1 + d / 32 % 3, d / 32);
+	}
+}
+
+/* A pair large enough for many tiles and bands, with all vectors. */
+static void test_large(void **state)
+{
+	struct engine_case t = pyramid_case(7000);
+
+	t.width = 437;
+	t.height = 203;
+	t.params.stereo.disparities = 128;
+	t.shift = 30;
+	for (int threads = 1; threads <= 3; threads += 2)
+		check_case(&t, threads, -1);
+}
+
+/* Contexts of both searches and two sizes take turns on one device. */
+static void test_turns(void **state)
+{
+	struct engine_case cases[3] = {pyramid_case(7100), engine_case_small(7101), pyramid_case(7102)};
+	struct run want, got;
+	struct sx_context *x[3];
+
+	cases[2].width = 133;
+	cases[2].params.stereo.disparities = 128;
+	run_open(&want, &sx_backend_reference, NULL, 1);
+	run_open(&got, &sx_backend_cpu, NULL, 2);
+	for (int i = 0; i < 3; i++) {
+		x[i] = engine_case_context(got.backend, got.device, &cases[i], true);
+		assert_non_null(x[i]);
+	}
+	for (int i = 0; i < 9; i++) {
+		const struct engine_case *t = &cases[i % 3];
+		struct engine_frame f;
+
+		engine_frame_init(&f, t);
+		run_frame(&want, t, &f);
+		assert_int_equal(got.backend->submit(x[i % 3], &f.pair, NULL, NULL, NULL), 0);
+		assert_int_equal(got.backend->wait(x[i % 3], -1), 1);
+		assert_true(engine_case_same(t, (struct engine_output){want.backend, want.context},
+					     (struct engine_output){got.backend, x[i % 3]}, "turns:", true));
+		want.backend->context_destroy(want.context);
+		assert_true(engine_frame_finish(&f));
+	}
+	for (int i = 0; i < 3; i++)
+		got.backend->context_destroy(x[i]);
+	got.backend->close(got.device);
+	want.backend->close(want.device);
+}
+
+/* The memory of cells does not grow with the number of disparities. */
+static void test_memory(void **state)
+{
+	size_t bytes[2];
+
+	for (int i = 0; i < 2; i++) {
+		struct engine_case t = pyramid_case(7200);
+		struct run cpu;
+
+		t.width = 640;
+		t.height = 320;
+		t.params.stereo.disparities = 128 << i;
+		run_open(&cpu, &sx_backend_cpu, NULL, 1);
+		cpu.context = engine_case_context(cpu.backend, cpu.device, &t, false);
+		assert_non_null(cpu.context);
+		bytes[i] = cpu.backend->memory(cpu.device);
+		run_close(&cpu);
+	}
+	assert_in_range(bytes[1], bytes[0], bytes[0] + bytes[0] / 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_drawn),  cmocka_unit_test(test_disparities),
+		cmocka_unit_test(test_large),  cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_memory),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, find_simds, NULL);
+}
