@@ -9,6 +9,7 @@
 
 #include "base/contract.h"
 #include "config/option.h"
+#include "stages/stereo/sgm.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/reduce.h"
 #include "stixel.h"
@@ -151,15 +152,19 @@ size_t sx_frame_cost_memory(size_t held, int count, const struct sx_context_conf
 }
 
 /*
- * Returns the bytes for each pixel and disparity that all contexts of engine cpu share. Measured on images of
- * KITTI with 64, 128 and 256 disparities (resident memory of stixel-process).
+ * Returns the bytes for each pixel that all contexts of engine cpu share for path costs. Measured on images of
+ * KITTI with 64 to 512 disparities (resident memory of stixel-process). Pyramid search has room for as many
+ * cells as a tile may search, and stores their costs.
  */
 static int volume_bytes(const struct sx_stereo_params *s)
 {
 	const bool sums = s->paths > 2 || s->aggregation == SX_AGGREGATION_FASTDT;
 	const bool wide = s->paths > 4 || s->cost != SX_COST_CSCT || s->aggregation == SX_AGGREGATION_FASTDT;
+	const int cell = sums * (1 + wide);
 
-	return sums * (1 + wide) + (s->cost == SX_COST_ZNCC);
+	if (sx_is_pyramid(s))
+		return (cell + 1) * SX_SEARCH_TILE_BLOCKS * SX_SEARCH_BLOCK;
+	return (cell + (s->cost == SX_COST_ZNCC)) * s->disparities;
 }
 
 /* Returns the bytes of count contexts of engine cpu. */
@@ -168,7 +173,7 @@ static double engine_bytes(const struct sx_context_config *c, int count)
 	const struct sx_stereo_params *s = &c->params.stereo;
 	const double pixels = (double)c->width * c->height;
 
-	return pixels * (PIXEL_BYTES + volume_bytes(s) * s->disparities) + count * context_bytes(c);
+	return pixels * (PIXEL_BYTES + volume_bytes(s)) + count * context_bytes(c);
 }
 
 int64_t sx_frame_cost_making_ns(const struct sx_context_config *c, int count)

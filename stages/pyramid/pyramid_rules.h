@@ -12,19 +12,19 @@
 
 #include "stages/stereo/sgm.h"
 
-#define SX_PYRAMID_COARSEST 32	  /* disparities: no scale has fewer */
-#define SX_PYRAMID_SCALES_MAX 5	  /* scales of 512 disparities */
-#define SX_PYRAMID_BLOCKS_MAX 64  /* blocks of 512 disparities: hits of a pixel are bits of a word */
+#define SX_PYRAMID_COARSEST 32	 /* disparities: no scale has fewer */
+#define SX_PYRAMID_SCALES_MAX 5	 /* scales of 512 disparities */
+#define SX_PYRAMID_BLOCKS_MAX 64 /* blocks of 512 disparities: hits of a pixel are bits of a word */
 
-#define SX_PYRAMID_REACH 2   /* px around a candidate, and around the minimum of a strip */
-#define SX_PYRAMID_NEAR 130  /* percent of the least S: candidates up to there hit */
-#define SX_PYRAMID_MARGIN 2  /* px of the coarser scale around a tile: these vote too */
-#define SX_PYRAMID_GROUP 4   /* px: width and height of a group of evidence */
-#define SX_PYRAMID_STRIPS 6  /* strips of a tile */
-#define SX_PYRAMID_APART 3   /* px: nearer sums are no rivals of a strip's least sum */
-#define SX_PYRAMID_CLEAR 90  /* percent: the least sum of a strip must be below this share of its rivals */
-#define SX_PYRAMID_ROAD 40   /* percent of the rows of tiles, from the top, that have no favourite */
-#define SX_PYRAMID_KEPT 256  /* strength of a block that is kept, above every number of votes */
+#define SX_PYRAMID_REACH 2  /* px around a candidate, and around the minimum of a strip */
+#define SX_PYRAMID_NEAR 130 /* percent of the least S: candidates up to there hit */
+#define SX_PYRAMID_MARGIN 2 /* px of the coarser scale around a tile: these vote too */
+#define SX_PYRAMID_GROUP 4  /* px: width and height of a group of evidence */
+#define SX_PYRAMID_STRIPS 6 /* strips of a tile */
+#define SX_PYRAMID_APART 3  /* px: nearer sums are no rivals of a strip's least sum */
+#define SX_PYRAMID_CLEAR 90 /* percent: the least sum of a strip must be below this share of its rivals */
+#define SX_PYRAMID_ROAD 40  /* percent of the rows of tiles, from the top, that have no favourite */
+#define SX_PYRAMID_KEPT 256 /* strength of a block that is kept, above every number of votes */
 
 #ifdef __CUDACC__
 #define SX_PYRAMID_INLINE static __host__ __device__ inline

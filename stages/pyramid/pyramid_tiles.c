@@ -17,9 +17,9 @@ struct choice {
 	const struct sx_cost_input *in;
 	const struct sx_stereo_params *p;
 	int width, height, tiles_x, tiles_y, blocks, groups_x, groups_y;
-	uint64_t *hits;	   /* by pixel of the coarser scale; bit b: it hits block b */
-	uint8_t *cost;	   /* of one row */
-	uint16_t *groups;  /* G[Y][X][d] */
+	uint64_t *hits;	    /* by pixel of the coarser scale; bit b: it hits block b */
+	uint8_t *cost;	    /* of one row */
+	uint16_t *groups;   /* G[Y][X][d] */
 	uint16_t *strength; /* by block, of each tile of a row */
 };
 

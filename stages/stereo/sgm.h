@@ -20,11 +20,11 @@ extern "C" {
  * Cells that are searched, if these are not all: a tile of the image searches some blocks of disparities.
  * block: in ascending order; entries from count on are 0. count: 1 or more.
  */
-#define SX_SEARCH_BLOCK 8	 /* disparities */
-#define SX_SEARCH_TILE_WIDTH 16	 /* px */
-#define SX_SEARCH_TILE_HEIGHT 8	 /* px */
-#define SX_SEARCH_TILE_BLOCKS 6	 /* most blocks of a tile */
-#define SX_SUM_ABSENT 0xffffu	 /* S of a cell that is not searched */
+#define SX_SEARCH_BLOCK 8	/* disparities */
+#define SX_SEARCH_TILE_WIDTH 16 /* px */
+#define SX_SEARCH_TILE_HEIGHT 8 /* px */
+#define SX_SEARCH_TILE_BLOCKS 6 /* most blocks of a tile */
+#define SX_SUM_ABSENT 0xffffu	/* S of a cell that is not searched */
 #define SX_SEARCH_TILES_X(width) (((width) + SX_SEARCH_TILE_WIDTH - 1) / SX_SEARCH_TILE_WIDTH)
 #define SX_SEARCH_TILES_Y(height) (((height) + SX_SEARCH_TILE_HEIGHT - 1) / SX_SEARCH_TILE_HEIGHT)
 struct sx_search_tile {

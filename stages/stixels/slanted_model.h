@@ -18,7 +18,7 @@
 #define SX_SLANTED static inline
 #endif
 
-#define SX_SLANTED_MAX_Q4 8191 /* limit of measured disparities, 1/16 px */
+#define SX_SLANTED_MAX_Q4 8191	      /* limit of measured disparities, 1/16 px */
 #define SX_SLANTED_GROUND_MAX_Q4 6144 /* limit of expected ground, 1/16 px, both signs */
 /* steps of squared residuals of the exact model, 1/128 each; the last step is for all larger ones */
 #define SX_SLANTED_OUTLIERS 4096
@@ -75,9 +75,9 @@ SX_SLANTED int32_t sx_slanted_expected(int32_t ground_q4, int32_t shift)
 {
 	const int32_t g = ground_q4 + shift;
 
-	return g < -SX_SLANTED_GROUND_MAX_Q4 ? -SX_SLANTED_GROUND_MAX_Q4
-	       : g > SX_SLANTED_GROUND_MAX_Q4  ? SX_SLANTED_GROUND_MAX_Q4
-					    : g;
+	return g < -SX_SLANTED_GROUND_MAX_Q4  ? -SX_SLANTED_GROUND_MAX_Q4
+	       : g > SX_SLANTED_GROUND_MAX_Q4 ? SX_SLANTED_GROUND_MAX_Q4
+					      : g;
 }
 
 /*

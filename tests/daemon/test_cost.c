@@ -190,6 +190,7 @@ static void large_memory_is_named(void **state)
 		enum sx_cost cost;
 		enum sx_aggregation aggregation;
 		int paths, disparities, bytes;
+		enum sx_search search;
 	} held[] = {
 		{SX_COST_CSCT, SX_AGGREGATION_SGM, 2, 256, 43},
 		{SX_COST_CSCT, SX_AGGREGATION_SGM, 4, 64, 105},
@@ -202,6 +203,11 @@ static void large_memory_is_named(void **state)
 		{SX_COST_ZNCC, SX_AGGREGATION_SGM, 4, 128, 433},
 		{SX_COST_ZNCC, SX_AGGREGATION_SGM, 8, 256, 826},
 		{SX_COST_CSCT, SX_AGGREGATION_FASTDT, 4, 256, 593},
+		{SX_COST_CSCT, SX_AGGREGATION_SGM, 2, 128, 102, SX_SEARCH_PYRAMID},
+		{SX_COST_CSCT, SX_AGGREGATION_SGM, 4, 512, 159, SX_SEARCH_PYRAMID},
+		{SX_COST_CSCT, SX_AGGREGATION_SGM, 8, 256, 203, SX_SEARCH_PYRAMID},
+		{SX_COST_CENSUS, SX_AGGREGATION_SGM, 4, 128, 219, SX_SEARCH_PYRAMID},
+		{SX_COST_ZNCC, SX_AGGREGATION_SGM, 4, 256, 210, SX_SEARCH_PYRAMID},
 	};
 	struct sx_why why = {""};
 
@@ -213,7 +219,8 @@ static void large_memory_is_named(void **state)
 				.stereo = {.cost = held[i].cost,
 					   .aggregation = held[i].aggregation,
 					   .paths = held[i].paths,
-					   .disparities = held[i].disparities},
+					   .disparities = held[i].disparities,
+					   .search = held[i].search},
 				.stixels = {.method = SX_STIXEL_SLANTED, .width = 4, .max_per_column = 128},
 				.filters = {.left_right = 2, .speckle_size = 100, .smooth = true}}};
 		const int64_t bytes = (int64_t)1242 * 375 * held[i].bytes;

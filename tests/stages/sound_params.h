@@ -13,8 +13,8 @@ static inline struct sx_params sound_params(void)
 {
 	return (struct sx_params){
 		.camera = {700, 700, 320, 200, 0.5, 1.5, 1},
-		.stereo = {SX_COST_CSCT, SX_AGGREGATION_SGM, SX_SEARCH_FULL, 4, 128, 0, 7, 86, 0, 0, SX_OUT_OF_VIEW_ZERO, 95,
-			   SX_SUBPIXEL_TRUNC, .zncc_window = 5},
+		.stereo = {SX_COST_CSCT, SX_AGGREGATION_SGM, SX_SEARCH_FULL, 4, 128, 0, 7, 86, 0, 0,
+			   SX_OUT_OF_VIEW_ZERO, 95, SX_SUBPIXEL_TRUNC, .zncc_window = 5},
 		.filters = {true, SX_MEDIAN_BORDER_COPY, 1, false, 0, 1},
 		.road = {SX_ROAD_PLANE, 33, 0.5, 3, 50, 6, 30},
 		.stixels = {.method = SX_STIXEL_DP,

@@ -50,8 +50,8 @@ static void stereo_is_checked(void **state)
 	REFUSED("from 32 to 512", (p.stereo.search = SX_SEARCH_PYRAMID, p.stereo.disparities = 544));
 	REFUSED("beyond 512 px together", (p.stereo.search = SX_SEARCH_PYRAMID, p.stereo.disparities = 512,
 					   p.stereo.min_disparity = 1));
-	REFUSED("search = pyramid", (p.stereo.search = SX_SEARCH_PYRAMID,
-				     p.stereo.aggregation = SX_AGGREGATION_FASTDT));
+	REFUSED("search = pyramid",
+		(p.stereo.search = SX_SEARCH_PYRAMID, p.stereo.aggregation = SX_AGGREGATION_FASTDT));
 	ACCEPTED((p.stereo.search = SX_SEARCH_PYRAMID, p.stereo.disparities = 512));
 	ACCEPTED((p.stereo.search = SX_SEARCH_PYRAMID, p.stereo.disparities = 480,
 		  p.stereo.min_disparity = 32));

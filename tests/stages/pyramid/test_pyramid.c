@@ -21,7 +21,7 @@ static void scales(void **state)
 {
 	static const struct {
 		int disparities, scales, coarsest;
-	} want[] = {{32, 1, 32},  {64, 2, 32},	{96, 2, 48},  {128, 3, 32}, {160, 3, 40},
+	} want[] = {{32, 1, 32},  {64, 2, 32},	{96, 2, 48},   {128, 3, 32}, {160, 3, 40},
 		    {256, 4, 32}, {288, 3, 72}, {480, 3, 120}, {512, 5, 32}};
 	const struct sx_stereo_params p = {.disparities = 512, .min_disparity = -5};
 	struct sx_pyramid_scale s;
@@ -111,8 +111,8 @@ static void chooses_the_strongest(void **state)
 
 		for (int b = 0; b < blocks; b++)
 			strength[b] = (uint16_t)(check_below(&rng, 4) ? 0
-								     : check_below(&rng, most) +
-									       256 * check_below(&rng, 2));
+								      : check_below(&rng, most) +
+										256 * check_below(&rng, 2));
 		want = choose(strength, blocks);
 		got = sx_pyramid_choose(strength, blocks);
 		assert_memory_equal(&got, &want, sizeof(want));
