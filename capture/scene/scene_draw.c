@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/contract.h"
@@ -181,6 +182,32 @@ static void span(double e[EDGES][3], const double inverse[EDGES], int y, int wid
 	*last = (int)hi;
 }
 
+/*
+ * Finds rows first..last outside of which span() finds no column, empty if first > last. A row and a
+ * billionth are left for rounding.
+ */
+static void rows(double e[EDGES][3], int width, int height, int *first, int *last)
+{
+	double lo = 0, hi = height - 1;
+
+	sx_must_be(width > 0 && height > 0);
+	for (int k = 0; k < EDGES; k++) {
+		/* the largest value on row y is top + slope * y */
+		const double across = e[k][0] * (width - 1), slope = e[k][1], down = slope * (height - 1);
+		const double top = e[k][2] + (across > 0 ? across : 0);
+		const double small = 1e-9 * (fabs(across) + fabs(down) + fabs(e[k][2]));
+
+		if (top + (down > 0 ? down : 0) < -small)
+			hi = -1;
+		if (slope > small && -top / slope - 1 > lo)
+			lo = -top / slope - 1;
+		if (slope < -small && -top / slope + 1 < hi)
+			hi = -top / slope + 1;
+	}
+	*first = lo < height ? (int)lo : height;
+	*last = hi < 0 ? -1 : (int)hi;
+}
+
 static void fill_plain(float *restrict depth, uint16_t *restrict id, int n, float d0, float dx, uint16_t mine)
 {
 	sx_must(n, >, 0);
@@ -198,11 +225,13 @@ static void draw_facet(struct sx_view *v, const struct sx_scene *scene, int i)
 	const struct sx_facet *f = &scene->facets[i];
 	const struct sx_projection *p = &v->projection[i];
 	double e[EDGES][3], inverse[EDGES];
+	int top, bottom;
 
 	edges(f, p, e);
+	rows(e, v->width, v->height, &top, &bottom);
 	for (int k = 0; k < EDGES; k++)
 		inverse[k] = e[k][0] == 0 ? 0 : 1 / e[k][0];
-	for (int y = 0; y < v->height; y++) {
+	for (int y = top; y <= bottom; y++) {
 		float *depth = v->depth + (size_t)y * (size_t)v->width;
 		uint16_t *id = v->id + (size_t)y * (size_t)v->width;
 		int first, last;

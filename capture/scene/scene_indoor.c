@@ -83,12 +83,10 @@ static float carpet(const struct spot *p)
 	const struct sx_facet *f = p->f;
 
 	/* coarse grains are left out, because their repetition would be visible */
-	float pile = noise(p, 1600, f->seed);
+	float pile = 0;
 
 	if (p->foot < PILE)
-		pile -= sx_grain(p->texture, p->s, p->t, 1600, PILE, f->seed);
-	else
-		pile = 0;
+		pile = noise(p, 1600, f->seed) - sx_grain(p->texture, p->s, p->t, 1600, PILE, f->seed);
 	return f->grey +
 	       f->detail[0] * (17 * pile + 5 * noise(p, 330, f->seed >> 9) + 2 * noise(p, 12, f->seed >> 17));
 }
@@ -193,10 +191,13 @@ static float panel(const struct spot *p)
 	const double w = f->s1 / (double)f->detail[0], h = f->t1 / (double)f->detail[1];
 	const double s = p->s - f->s_texture, t = p->t - f->t_texture;
 	float gap = sx_pulse(s + 0.002, w, 0, 0.004, p->fs) + sx_pulse(t + 0.002, h, 0, 0.004, p->ft);
-	float handle = sx_pulse(s, w, w - 0.07, 0.02, p->fs) * sx_pulse(t, h, 0.47 * h, 0.11, p->ft);
-	float tone =
-		f->grey + 0.8f * noise(p, 300, f->seed) + f->detail[2] * streaks(p, false, 12, 200, f->seed);
+	float handle = sx_pulse(s, w, w - 0.07, 0.02, p->fs);
+	float tone = f->grey + 0.8f * noise(p, 300, f->seed);
 
+	if (f->detail[2] > 0)
+		tone += f->detail[2] * streaks(p, false, 12, 200, f->seed);
+	if (handle > 0)
+		handle *= sx_pulse(t, h, 0.47 * h, 0.11, p->ft);
 	tone = sx_blend(tone, 0.55f * f->grey, sx_clamp01(gap));
 	return sx_blend(tone, 60, sx_clamp01(handle));
 }
@@ -211,11 +212,17 @@ static float card(const struct spot *p)
 		    low = 0.1f + 0.4f * (float)sx_unit(f->seed << 9);
 	float tone = f->grey + 3 * noise(p, 180, f->seed) + 3 * noise(p, 20, f->seed >> 9);
 	float label = sx_inside(x, left, left + 0.36f, gx) * sx_inside(y, low, low + 0.3f, gy);
-	float lines = sx_pulse((double)y, 0.06, 0, 0.03, gy) * sx_clamp01(0.6f + noise(p, 400, f->seed));
 	float print = sx_inside(x, 0.55f, 0.92f, gx) * sx_inside(y, 0.62f, 0.86f, gy);
 
 	tone = sx_blend(tone, f->grey + 24, 0.8f * sx_inside(x, 0.44f, 0.56f, gx));
-	tone = sx_blend(tone, 205 - 120 * lines, label);
+	if (label > 0) {
+		float lines =
+			sx_pulse((double)y, 0.06, 0, 0.03, gy) * sx_clamp01(0.6f + noise(p, 400, f->seed));
+
+		tone = sx_blend(tone, 205 - 120 * lines, label);
+	}
+	if (print <= 0)
+		return tone;
 	return sx_blend(tone, 0.5f * f->grey, print * sx_clamp01(2.5f * noise(p, 90, f->seed >> 17)));
 }
 

@@ -139,6 +139,7 @@ static float car_back(const struct sx_facet *f, const struct sx_texture *texture
 {
 	float x = (float)s, y = (float)t, w = (float)f->s1, top = (float)f->t1;
 	float side = x < 0.5f * w ? x : w - x; /* distance from the nearer side */
+	float low = sx_inside(y, -1, 0.26f, ft);
 	float tone = f->grey + 2.5f * sx_grain(texture, s, t, 60, fs, f->seed) + 14 * (y / top - 0.5f);
 
 	tone = sx_blend(tone, tone * 0.7f, sx_inside(y, 0.28f, 0.48f, ft));
@@ -146,7 +147,8 @@ static float car_back(const struct sx_facet *f, const struct sx_texture *texture
 	tone = sx_blend(tone, f->detail[0],
 			sx_inside(side, 0.05f, 0.36f, fs) * sx_inside(y, top - 0.27f, top - 0.1f, ft));
 	tone = sx_blend(tone, tone * 0.55f, sx_inside(y, top - 0.06f, top - 0.035f, ft));
-	tone = sx_blend(tone, 22 + 5 * sx_grain(texture, s, t, 60, fs, 9), sx_inside(y, -1, 0.26f, ft));
+	if (low > 0)
+		tone = sx_blend(tone, 22 + 5 * sx_grain(texture, s, t, 60, fs, 9), low);
 	return sx_blend(tone, 30, sx_inside(side, -1, 0.2f, fs) * sx_inside(y, -1, 0.5f, ft));
 }
 
@@ -157,15 +159,17 @@ static float car_side(const struct sx_facet *f, const struct sx_texture *texture
 	float end = x < 0.5f * l ? x : l - x;
 	float tone = f->grey + 2.5f * sx_grain(texture, s, t, 60, foot, f->seed) + 18 * (y / top - 0.6f);
 	float wheel = sx_disc(end - 0.8f, y - 0.32f, 0.33f, foot),
-	      arch = sx_disc(end - 0.8f, y - 0.34f, 0.42f, foot);
+	      arch = sx_disc(end - 0.8f, y - 0.34f, 0.42f, foot), low = sx_inside(y, -1, 0.24f, ft);
 
 	tone = sx_blend(tone, tone * 0.6f,
 			sx_inside(x, 0.40f * l, 0.40f * l + 0.025f, fs) +
 				sx_inside(x, 0.63f * l, 0.63f * l + 0.025f, fs));
 	tone = sx_blend(tone, tone * 0.75f, sx_inside(y, 0.5f, 0.55f, ft));
-	tone = sx_blend(tone, 20 + 5 * sx_grain(texture, s, t, 60, foot, 9), sx_inside(y, -1, 0.24f, ft));
+	if (low > 0)
+		tone = sx_blend(tone, 20 + 5 * sx_grain(texture, s, t, 60, foot, 9), low);
 	tone = sx_blend(tone, 24, arch);
-	tone = sx_blend(tone, 38 + 5 * sx_grain(texture, s, t, 90, foot, 10), wheel);
+	if (wheel > 0)
+		tone = sx_blend(tone, 38 + 5 * sx_grain(texture, s, t, 90, foot, 10), wheel);
 	return sx_blend(tone, 150, sx_disc(end - 0.8f, y - 0.32f, 0.19f, foot));
 }
 
@@ -177,6 +181,8 @@ static float glass(const struct sx_facet *f, const struct sx_texture *texture, d
 	float pane = sx_inside(x, 0.1f, 0.9f, gx) * sx_inside(y, 0.08f, 0.88f, gy);
 	float tone = f->grey + 2 * sx_grain(texture, s, t, 60, fs, f->seed);
 
+	if (pane <= 0)
+		return tone;
 	return sx_blend(tone, 38 + 40 * y + 9 * sx_grain(texture, s, t, 25, fs, f->seed >> 9), pane);
 }
 
@@ -189,6 +195,8 @@ static float cabin_side(const struct sx_facet *f, const struct sx_texture *textu
 		     sx_inside(y, 0.05f, 0.82f, gy);
 	float tone = f->grey + 2 * sx_grain(texture, s, t, 60, fs, f->seed);
 
+	if (pane <= 0)
+		return tone;
 	return sx_blend(tone, 42 + 26 * y + 7 * sx_grain(texture, s, t, 25, fs, f->seed >> 9),
 			sx_clamp01(pane));
 }
@@ -201,13 +209,16 @@ static float box(const struct sx_facet *f, const struct sx_texture *texture, dou
 	float gx = fs / (float)f->s1, gy = ft / (float)f->t1;
 	float tone = f->grey + 4 * sx_grain(texture, s, t, 50, foot, f->seed) +
 		     4 * sx_grain(texture, s, t, 8, foot, f->seed >> 9);
-	float letters = sx_clamp01(2 * sx_grain(texture, s * 2, t * 0.3, 8, foot, f->seed >> 17));
+	float stripe = sx_inside(x, 0.15f, 0.85f, gx) * sx_inside(y, 0.55f, 0.72f, gy);
+	float low = sx_inside((float)t, -1, f->detail[0], ft);
 
-	tone = sx_blend(tone, f->detail[1],
-			sx_inside(x, 0.15f, 0.85f, gx) * sx_inside(y, 0.55f, 0.72f, gy) * letters);
+	if (stripe > 0) {
+		float letters = sx_clamp01(2 * sx_grain(texture, s * 2, t * 0.3, 8, foot, f->seed >> 17));
+
+		tone = sx_blend(tone, f->detail[1], stripe * letters);
+	}
 	tone = sx_blend(tone, tone * 0.6f, sx_inside(x, 0.49f, 0.51f, gx));
-	return sx_blend(tone, 26 + 5 * sx_grain(texture, s, t, 60, foot, 9),
-			sx_inside((float)t, -1, f->detail[0], ft));
+	return low > 0 ? sx_blend(tone, 26 + 5 * sx_grain(texture, s, t, 60, foot, 9), low) : tone;
 }
 
 static float cloth(const struct sx_facet *f, const struct sx_texture *texture, double s, double t, float fs)
@@ -231,10 +242,16 @@ static float rail(const struct sx_facet *f, const struct sx_texture *texture, do
 	return tone - 35 * sx_pulse(s, 4, 0, 0.03, fs);
 }
 
+/* Returns the place across a facet, -1..1. */
+static float across(const struct sx_facet *f, double s)
+{
+	return 2 * (float)(s / f->s1) - 1;
+}
+
 float sx_material_tone(const struct sx_facet *f, const struct sx_texture *texture, double s, double t,
 		       float fs, float ft)
 {
-	float foot = fs > ft ? fs : ft, across = 2 * (float)(s / f->s1) - 1;
+	float foot = fs > ft ? fs : ft;
 
 	switch ((enum sx_material)f->material) {
 	case SX_MATERIAL_ROAD:
@@ -262,7 +279,7 @@ float sx_material_tone(const struct sx_facet *f, const struct sx_texture *textur
 	case SX_MATERIAL_BOX:
 		return box(f, texture, s, t, fs, ft);
 	case SX_MATERIAL_POLE:
-		return f->grey * (1.2f - 0.6f * across * across) +
+		return f->grey * (1.2f - 0.6f * across(f, s) * across(f, s)) +
 		       5 * sx_grain(texture, s, t, 50, foot, f->seed);
 	case SX_MATERIAL_SIGN:
 		return sx_blend(f->grey, 40,
@@ -270,7 +287,7 @@ float sx_material_tone(const struct sx_facet *f, const struct sx_texture *textur
 					sx_inside((float)(t / f->t1), 0.3f, 0.7f, ft)) +
 		       4 * sx_grain(texture, s, t, 40, foot, f->seed);
 	case SX_MATERIAL_BARK:
-		return f->grey * (1.15f - 0.5f * across * across) +
+		return f->grey * (1.15f - 0.5f * across(f, s) * across(f, s)) +
 		       12 * sx_grain(texture, s * 3, t * 0.6, 40, foot, f->seed);
 	case SX_MATERIAL_LEAVES:
 		return f->grey + 17 * sx_grain(texture, s, t, 40, foot, f->seed) +

@@ -11,7 +11,10 @@
 #define SX_TEXTURE_LEVELS 9
 #define SX_TEXTURE_SIZE 256 /* texels per side of level 0; level k has half the side of level k-1 */
 
-/* Tiling noise with mean 0 and standard deviation about 1, and its box-filtered levels. */
+/*
+ * Tiling noise with mean 0 and standard deviation about 1, and its box-filtered levels. Each level ends with
+ * a copy of its first row and column, so that a sample needs no second wrap-around.
+ */
 struct sx_texture {
 	float *level[SX_TEXTURE_LEVELS];
 };
@@ -47,12 +50,15 @@ static inline double sx_pick(uint64_t seed, uint64_t what, int64_t index, double
 	return lo + (hi - lo) * sx_unit(sx_mix(seed, what, (uint64_t)index));
 }
 
-/* Returns the floor without the math library. Exact for |x| < 2^62. */
+/*
+ * Returns the floor without the math library. Exact for |x| < 2^62. The sign hardly changes from pixel to
+ * pixel, so that a branch costs less than a comparison with i.
+ */
 static inline int64_t sx_floor(double x)
 {
 	int64_t i = (int64_t)x;
 
-	return i - ((double)i > x);
+	return x >= 0 ? i : i - ((double)i > x);
 }
 
 /* Approximates sin(2 pi x) within 6 %, by two parabolas. */

@@ -30,23 +30,25 @@ static inline float sx_inside(float x, float lo, float hi, float f)
 	return b > a ? sx_clamp01((b - a) / f) : 0;
 }
 
-/* Returns the length of the pulses between 0 and `periods`. */
-static inline double sx_pulse_sum(double periods, double period, double width)
+/* Returns the length of the pulses between 0 and `periods`. rest: length of the last period. */
+static inline double sx_pulse_sum(double periods, double period, double width, double *rest)
 {
-	int64_t k = sx_floor(periods);
-	double rest = (periods - (double)k) * period;
+	double k = (double)sx_floor(periods);
 
-	return (double)k * width + (rest < width ? rest : width);
+	*rest = (periods - k) * period;
+	return k * width + (*rest < width ? *rest : width);
 }
 
 /* Returns the share of the interval x -/+ f/2 that lies in [from, from + width) of any period. */
 static inline float sx_pulse(double x, double period, double from, double width, float f)
 {
-	double half = 0.5 * (double)f, inverse = 1 / period;
+	double half = 0.5 * (double)f, inverse = 1 / period, rest;
+	double end = sx_pulse_sum((x - from + half) * inverse, period, width, &rest);
 
-	return (float)((sx_pulse_sum((x - from + half) * inverse, period, width) -
-			sx_pulse_sum((x - from - half) * inverse, period, width)) /
-		       (2 * half));
+	/* the whole interval lies behind the pulse, whatever the rounding: both sums are equal */
+	if (rest > width + 3 * half)
+		return 0;
+	return (float)((end - sx_pulse_sum((x - from - half) * inverse, period, width, &rest)) / (2 * half));
 }
 
 /*

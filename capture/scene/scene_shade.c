@@ -4,6 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <math.h>
+
 #include "base/contract.h"
 #include "capture/scene/scene_light.h"
 #include "capture/scene/scene_world.h"
@@ -79,11 +81,6 @@ struct look {
 	const double *steps;
 };
 
-static float absolute(double x)
-{
-	return (float)(x < 0 ? -x : x);
-}
-
 /*
  * Returns the extent of a pixel along s or t of a plane. dx, dy: change of s or t per column and row of the
  * view.
@@ -93,9 +90,9 @@ static float extent(double dx, double dy, const double *steps)
 	float r;
 
 	if (!steps)
-		r = absolute(dx) + absolute(dy);
+		r = (float)fabs(dx) + (float)fabs(dy);
 	else
-		r = absolute(dx * steps[0] + dy * steps[1]) + absolute(dx * steps[2] + dy * steps[3]);
+		r = (float)fabs(dx * steps[0] + dy * steps[1]) + (float)fabs(dx * steps[2] + dy * steps[3]);
 	return r > 1e-4f ? r : 1e-4f;
 }
 
