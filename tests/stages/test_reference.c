@@ -238,8 +238,10 @@ static void copy_frame(const struct rig *g, struct copy *c)
 	const struct sx_result *r = engine->result(g->x);
 
 	for (int t = 0; t < SX_TAP_COUNT; t++) {
-		struct sx_image view = tap(g, t);
+		struct sx_image view;
 
+		if (engine->peek(g->x, t, &view) < 0)
+			continue; /* only pyramid search has tiles */
 		check_image_init(&c->maps[t], view.pixel, view.width, view.height, 0);
 		check_copy(&view, &c->maps[t].image);
 	}
@@ -254,8 +256,10 @@ static void expect_frame(const struct rig *g, struct copy *c)
 	const struct sx_result *r = engine->result(g->x);
 
 	for (int t = 0; t < SX_TAP_COUNT; t++) {
-		struct sx_image view = tap(g, t);
+		struct sx_image view;
 
+		if (engine->peek(g->x, t, &view) < 0)
+			continue;
 		assert_true(check_same("tap again", (uint64_t)t, &c->maps[t].image, &view, 0));
 		check_image_finish(&c->maps[t]);
 	}
@@ -267,13 +271,14 @@ static void expect_frame(const struct rig *g, struct copy *c)
 /* The same pair gives the same bytes after a very different pair, with either segmentation method. */
 static void nothing_is_left_of_the_frame_before(void **state)
 {
-	for (int method = 0; method < 2; method++) {
+	for (int method = 0; method < 3; method++) {
 		struct sx_context_config c = config_of(90, 50);
 		struct check_rng r = check_rng_seed(8);
 		struct rig g, other;
 		struct copy first;
 
-		c.params.stixels.method = method ? SX_STIXEL_RDP : SX_STIXEL_DP;
+		c.params.stixels.method = method == 1 ? SX_STIXEL_RDP : SX_STIXEL_DP;
+		c.params.stereo.search = method == 2 ? SX_SEARCH_PYRAMID : SX_SEARCH_FULL;
 		c.params.filters.speckle_size = 10;
 		rig_init(&g, &c);
 		rig_init(&other, &c);
