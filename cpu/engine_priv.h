@@ -43,7 +43,7 @@ struct sx_context {
 	struct sx_device *device;
 	struct sx_context_config config;
 	struct sx_matcher matcher;
-	struct sx_searcher *search;	    /* with pyramid search */
+	struct sx_searcher *search;	    /* NULL: full search */
 	struct sx_image taps[SX_TAP_COUNT]; /* some share memory: see sx_taps_share() */
 	void *owned[SX_TAP_COUNT];
 	struct sx_rectify_map map[2]; /* if pairs come raw: rectification maps */

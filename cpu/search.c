@@ -288,7 +288,7 @@ size_t sx_search_scratch_bytes(const struct sx_searcher *s)
 struct step {
 	struct sx_searcher *s;
 	struct sx_search_level *l;
-	int dx; /* of a diagonal path */
+	int dx; /* columns per row of a diagonal path */
 };
 
 static int tasks_of(int rows)

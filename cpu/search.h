@@ -34,30 +34,31 @@ struct sx_search_kernels;
 struct sx_search_level {
 	struct sx_pyramid_scale scale;
 	const struct sx_search_kernels *kernels;
-	struct sx_matcher m; /* of its images; p.disparities: rounded up to whole vectors of every set */
+	struct sx_matcher
+		m; /* matcher of its images; p.disparities: rounded up to whole vectors of every set */
 	struct sx_matcher_frame f;
-	int blocks;	 /* of 8 disparities */
-	int most_blocks; /* of a tile */
+	int blocks;	 /* number of blocks of 8 disparities */
+	int most_blocks; /* most blocks of a tile */
 	bool is_coarsest;
 	bool is_small;	/* the kernels of descriptors and costs need larger images */
 	bool is_wide;	/* sums of excess costs of vertical and diagonal paths are words, not bytes */
 	uint16_t *near; /* sx_pyramid_near(); NULL: scale 0 */
-	struct sx_search_list *lists; /* by tile */
-	uint64_t *hits; /* by pixel: bit b: it hits block b of the next finer scale; NULL: scale 0 */
-	/* of a cell of block B: bit i: it hits block 2 B + i - 1 */
+	struct sx_search_list *lists; /* one for each tile */
+	uint64_t *hits; /* bit b of a pixel: it hits block b of the next finer scale; NULL: scale 0 */
+	/* bit i of a cell of block B: it hits block 2 B + i - 1 */
 	uint8_t hit_pattern[SX_SEARCH_BLOCK];
-	uint8_t *cost, *volume; /* of the cells */
-	struct sx_image tiles;	/* its rows of SX_TAP_TILES */
+	uint8_t *cost, *volume; /* bytes of the cells */
+	struct sx_image tiles;	/* rows of this scale in SX_TAP_TILES */
 };
 
 /* Scratch of one worker. */
 struct sx_search_scratch {
 	struct sx_matcher_scratch matcher;
-	int dense_rows;				 /* rows that sx_search_dense() computes at a time */
-	uint8_t *turned;			 /* costs of a row of tiles, [tile][block][x][y][d] */
-	uint8_t *right;				 /* excess costs of the path to the right, as turned */
-	uint8_t *left;				 /* of the path to the left, where it is not added to right */
-	uint8_t *turn[2];			 /* of a block */
+	int dense_rows;	  /* rows that sx_search_dense() computes at a time */
+	uint8_t *turned;  /* costs of a row of tiles, [tile][block][x][y][d] */
+	uint8_t *right;	  /* excess costs of the path to the right, as turned */
+	uint8_t *left;	  /* excess costs of the path to the left, where they are not added to right */
+	uint8_t *turn[2]; /* cells of a block */
 	uint8_t *state[2 * SX_COLUMNS_TOGETHER]; /* [block] rows of a path */
 	uint16_t *sum;				 /* S of one tile, see rows_kernel.h */
 	/* least S of right columns and its column, [right column + disparities][y]; right_words each */
@@ -67,7 +68,7 @@ struct sx_search_scratch {
 	uint16_t *none;	     /* a group of zeroes */
 	uint16_t *strip;     /* sums over a strip, by disparity */
 	uint8_t *votes[2];   /* votes of two rows of squares: row g is votes[g % 2], [square][block] */
-	uint16_t *strength;  /* of the blocks of a row of tiles: [tile][block] */
+	uint16_t *strength;  /* strength of the blocks of a row of tiles: [tile][block] */
 };
 
 struct sx_searcher {

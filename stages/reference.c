@@ -53,7 +53,7 @@ struct sx_context {
 	struct sx_device *device;
 	struct sx_context_config config;
 	struct sx_image taps[SX_TAP_COUNT]; /* every output has its own buffer */
-	struct sx_pyramid *pyramid;	    /* with pyramid search */
+	struct sx_pyramid *pyramid;	    /* NULL: full search */
 	void *aggregation_scratch, *speckle_scratch, *flat_scratch;
 	struct sx_chance_sums *chance_sums;
 	struct sx_road_finder *road;

@@ -87,7 +87,7 @@ static ALWAYS_INLINE void prefetch_tile(const struct search_walk *w, int q, int 
 
 /* A column of tiles that a walk goes through. */
 struct search_column {
-	const struct sx_search_list *list; /* of the tile that it has reached; NULL: none yet */
+	const struct sx_search_list *list; /* list of the tile that it has reached; NULL: none yet */
 	uint8_t *state[2];
 	int q, turn; /* state[turn] is written next */
 	struct search_from enter[SX_LIST_BLOCKS_MAX], from[2][SX_LIST_BLOCKS_MAX];
@@ -153,7 +153,7 @@ static void search_columns(const struct sx_search_level *l, int i, struct sx_sea
 /* A row of N of all tiles, that a diagonal path has reached. */
 struct search_reached {
 	const uint8_t *state;
-	const struct sx_search_list *lists; /* of its row of tiles */
+	const struct sx_search_list *lists; /* lists of its row of tiles */
 };
 
 static const uint8_t *reached_row(const struct search_reached *r, int q, int block)

@@ -11,7 +11,7 @@
 #include "cpu/kernels/cost_kernel.h"
 #include "cpu/search.h"
 
-#define GROUP_VECTORS 4 /* whose sums stay in registers */
+#define GROUP_VECTORS 4 /* groups whose sums stay in registers */
 
 /* Adds bytes to words. */
 static ALWAYS_INLINE void add_bytes(uint16_t *sum, vb v, bool adds)

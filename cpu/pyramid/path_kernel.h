@@ -53,13 +53,13 @@ static ALWAYS_INLINE vb lanes_least(vb v)
 	return vb_spread8(v, 0);
 }
 
-/* What a step reads and writes. cost, excess: of the first block; the next block is SX_BLOCK_CELLS further. */
+/* Input and output of a step. cost, excess: of the first block; the next block is SX_BLOCK_CELLS further. */
 struct search_step {
 	const struct search_from *from;
-	int count; /* of blocks */
+	int count; /* number of blocks */
 	const uint8_t *cost;
 	uint8_t *excess;
-	const uint8_t *p2; /* of each lane */
+	const uint8_t *p2; /* P2 of each lane */
 	int p1;
 	uint8_t *to; /* N: rows of the blocks, one after the other */
 };

@@ -30,14 +30,14 @@
 #define SUM_ROW SX_SUM_ROW
 #define SUM_BLOCK (PIXEL * SUM_ROW)
 #define TILE_PIXELS (SX_SEARCH_TILE_WIDTH * SX_SEARCH_TILE_HEIGHT)
-#define TILES_AHEAD 2 /* whose cells are prefetched */
-#define PLACES 64     /* of a list of up to 6 blocks with gaps */
+#define TILES_AHEAD 2 /* tiles whose cells are prefetched */
+#define PLACES 64     /* places of a list of up to 6 blocks with gaps */
 
 /* The walk through a row of tiles. */
 struct row_walk {
 	const struct sx_search_level *l;
 	struct sx_search_scratch *s;
-	const struct sx_search_list *lists; /* of the row of tiles */
+	const struct sx_search_list *lists; /* lists of the row of tiles */
 	int y0, rows;
 	uint8_t p2[SX_TILE_COLUMN_BYTES];
 };
@@ -87,11 +87,11 @@ static ALWAYS_INLINE void row_set_p2(struct row_walk *w, int x, int from)
 
 /* A path through the row of tiles. */
 struct row_path {
-	const struct sx_search_list *list; /* of the tile that it has reached; NULL: none yet */
+	const struct sx_search_list *list; /* list of the tile that it has reached; NULL: none yet */
 	int dx, turn;			   /* state[turn] is written next */
 	uint8_t *state[2];
 	uint8_t *all;	     /* excess costs of the row of tiles */
-	const uint8_t *cost; /* of the tile */
+	const uint8_t *cost; /* costs of the tile */
 	uint8_t *excess;
 	struct search_from enter[SX_LIST_BLOCKS_MAX], from[2][SX_LIST_BLOCKS_MAX];
 };
@@ -157,7 +157,7 @@ static const uint16_t tile_columns[TILE_PIXELS] = {C8(0),  C8(1),  C8(2),  C8(3)
 						   C8(12), C8(13), C8(14), C8(15)};
 #undef C8
 
-/* What sum_block() adds: costs, excess costs of horizontal paths, and of the others. */
+/* Summands of sum_block(): costs, excess costs of horizontal paths, and of the others. */
 struct sum_terms {
 	const uint8_t *cost, *right, *left, *volume; /* left: NULL: right has both; volume: bytes, or NULL */
 	const uint16_t *wide;			     /* words, or NULL */
@@ -226,7 +226,7 @@ static void sum_tile(const struct row_walk *w, int q, int n, bool usual)
 struct winners {
 	uint16_t least[TILE_PIXELS], place[TILE_PIXELS], low[TILE_PIXELS], high[TILE_PIXELS];
 	uint16_t second[TILE_PIXELS]; /* least S of the others, neighbours left out */
-	uint16_t d0[PLACES];	      /* by place */
+	uint16_t d0[PLACES];	      /* one for each place */
 	int places[SX_SEARCH_TILE_BLOCKS];
 };
 

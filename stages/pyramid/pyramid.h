@@ -26,7 +26,7 @@ extern "C" {
 struct sx_pyramid_scale {
 	int width, height, disparities, min_disparity;
 	int tiles_x, tiles_y;
-	int first_row; /* of its tiles in the tap SX_TAP_TILES; the coarsest scale has no tiles there */
+	int first_row; /* first row of its tiles in SX_TAP_TILES; the coarsest scale has no tiles there */
 };
 
 /*

@@ -17,10 +17,10 @@ struct choice {
 	const struct sx_cost_input *in;
 	const struct sx_stereo_params *p;
 	int width, height, tiles_x, tiles_y, blocks, groups_x, groups_y;
-	uint64_t *hits;	    /* by pixel of the coarser scale; bit b: it hits block b */
-	uint8_t *cost;	    /* of one row */
+	uint64_t *hits;	    /* bit b of a pixel of the coarser scale: it hits block b */
+	uint8_t *cost;	    /* costs of one row */
 	uint16_t *groups;   /* G[Y][X][d] */
-	uint16_t *strength; /* by block, of each tile of a row */
+	uint16_t *strength; /* strength of each block of each tile of a row */
 };
 
 static size_t lay_out(struct choice *c, char *at)
