@@ -326,7 +326,8 @@ class Daemons(Case):
         self.addCleanup(d.close)
         p = self.pipeline(d, cameras(RAW % ("GRAY8", 160, 96, FPS), source="videotestsrc num-buffers=100"))
         code, stats = p.end(None)
-        self.assertEqual((code, stats["queued"], stats["no-daemon"], len(p.found("warning"))), (0, 0, 100, 1))
+        self.assertEqual((code, stats["queued"], len(p.found("warning"))), (0, 0, 1))
+        self.assertIn(stats["no-daemon"], range(95, 101))  # on a busy machine an image may have no partner
 
     def test_daemon_that_hangs(self):
         d = self.daemon()
