@@ -43,7 +43,7 @@ struct sx_search_level {
 	bool is_small;	/* the kernels of descriptors and costs need larger images */
 	bool is_wide;	/* sums of excess costs of vertical and diagonal paths are words, not bytes */
 	uint16_t *near; /* sx_pyramid_near(); NULL: scale 0 */
-	struct sx_search_list *lists; /* one for each tile */
+	struct sx_search_list *lists; /* the list of each tile */
 	uint64_t *hits; /* bit b of a pixel: it hits block b of the next finer scale; NULL: scale 0 */
 	/* bit i of a cell of block B: it hits block 2 B + i - 1 */
 	uint8_t hit_pattern[SX_SEARCH_BLOCK];

@@ -25,7 +25,7 @@ static void cost_row(const struct sx_matcher *m, const struct sx_matcher_frame *
 	cost_pixels(m, f, y, 0, m->width, cost, m->p.disparities);
 }
 
-/* Packs the costs of the cells of a row of tiles from those of all disparities. */
+/* Computes the costs of a row of tiles for all disparities, and keeps those of the blocks that are searched. */
 static void pack_costs(const struct sx_search_level *l, int j, struct sx_search_scratch *s)
 {
 	const int y0 = j * SX_SEARCH_TILE_HEIGHT;

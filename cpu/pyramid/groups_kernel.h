@@ -166,7 +166,7 @@ static int search_strip(const uint16_t *const groups[4], int n, uint16_t *restri
 
 		vw_store(strip + d, sum);
 	}
-	for (int d = n; d % VEC_BYTES; d++) /* beyond the last disparity */
+	for (int d = n; d % VEC_BYTES; d++) /* the rest of the last vector never wins */
 		strip[d] = 0xffff;
 	for (int d = 0; d < n; d += VEC_WORDS)
 		most = vw_umin(most, vw_load(strip + d));

@@ -78,7 +78,7 @@ static ALWAYS_INLINE vb search_step_block(const struct search_step *s, int k, in
 	return l;
 }
 
-/* Steps `bytes` lanes, one row of `count` blocks. adds: excess costs are added to those that are there. */
+/* Steps one row of `count` blocks of `bytes` lanes. adds: the step adds to the excess costs that are there. */
 static ALWAYS_INLINE void search_step_of(const struct search_step *s, int count, int bytes, bool adds)
 {
 	for (int i = 0; i < bytes; i += VEC_BYTES) {

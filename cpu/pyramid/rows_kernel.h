@@ -226,7 +226,7 @@ static void sum_tile(const struct row_walk *w, int q, int n, bool usual)
 struct winners {
 	uint16_t least[TILE_PIXELS], place[TILE_PIXELS], low[TILE_PIXELS], high[TILE_PIXELS];
 	uint16_t second[TILE_PIXELS]; /* least S of the others, neighbours left out */
-	uint16_t d0[PLACES];	      /* one for each place */
+	uint16_t d0[PLACES];	      /* disparity of each place */
 	int places[SX_SEARCH_TILE_BLOCKS];
 };
 
@@ -404,7 +404,7 @@ static ALWAYS_INLINE uint64_t hits_of(const struct sx_search_level *l, unsigned 
 {
 	if (block == 0)
 		return of >> 1 | (of & 1);
-	if (block == l->blocks - 1 && of & 8) /* beyond the last disparity */
+	if (block == l->blocks - 1 && of & 8) /* the block after the last one counts as the last one */
 		of = (of & 7) | 4;
 	return (uint64_t)of << (2 * block - 1);
 }

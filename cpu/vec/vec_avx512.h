@@ -424,24 +424,8 @@ static inline vb vb_bits(vb v)
 	return _mm512_popcnt_epi8(v);
 }
 
-static inline void vw_turn8(vw v[8])
-{
-	vw a[8], b[8];
-
-	for (int i = 0; i < 4; i++) {
-		a[2 * i] = _mm512_unpacklo_epi16(v[2 * i], v[2 * i + 1]);
-		a[2 * i + 1] = _mm512_unpackhi_epi16(v[2 * i], v[2 * i + 1]);
-	}
-	for (int i = 0; i < 8; i += 4)
-		for (int k = 0; k < 2; k++) {
-			b[i + 2 * k] = _mm512_unpacklo_epi32(a[i + k], a[i + k + 2]);
-			b[i + 2 * k + 1] = _mm512_unpackhi_epi32(a[i + k], a[i + k + 2]);
-		}
-	for (int i = 0; i < 4; i++) {
-		v[2 * i] = _mm512_unpacklo_epi64(b[i], b[i + 4]);
-		v[2 * i + 1] = _mm512_unpackhi_epi64(b[i], b[i + 4]);
-	}
-}
+#define VEC_X86(op) _mm512_##op
+#include "cpu/vec/vec_turn_x86.h"
 
 static const uint8_t vec_before8[64] __attribute__((aligned(64))) = {
 	71, 0,	1,  2,	3,   4,	 5,  6,	 79, 8,	 9,   10, 11,  12, 13, 14, 87, 16, 17,	18, 19, 20,

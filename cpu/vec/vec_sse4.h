@@ -422,24 +422,8 @@ static inline vb vb_bits(vb v)
 	return _mm_shuffle_epi8(vb_operand(0), v);
 }
 
-static inline void vw_turn8(vw v[8])
-{
-	vw a[8], b[8];
-
-	for (int i = 0; i < 4; i++) {
-		a[2 * i] = _mm_unpacklo_epi16(v[2 * i], v[2 * i + 1]);
-		a[2 * i + 1] = _mm_unpackhi_epi16(v[2 * i], v[2 * i + 1]);
-	}
-	for (int i = 0; i < 8; i += 4)
-		for (int k = 0; k < 2; k++) {
-			b[i + 2 * k] = _mm_unpacklo_epi32(a[i + k], a[i + k + 2]);
-			b[i + 2 * k + 1] = _mm_unpackhi_epi32(a[i + k], a[i + k + 2]);
-		}
-	for (int i = 0; i < 4; i++) {
-		v[2 * i] = _mm_unpacklo_epi64(b[i], b[i + 4]);
-		v[2 * i + 1] = _mm_unpackhi_epi64(b[i], b[i + 4]);
-	}
-}
+#define VEC_X86(op) _mm_##op
+#include "cpu/vec/vec_turn_x86.h"
 
 static inline vb vb_before8(vb at, vb before)
 {

@@ -80,7 +80,8 @@ static struct free_column free_of(const struct stixel_frame *frame, const struct
 		c.end = STIXEL_FREE_GROUND;
 	}
 	c.to_m = found || l.grounded ? nearest : 0.0;
-	if (l.late && c.from_m > c.to_m) /* nothing was seen before the obstacle: its foot is unmeasured */
+	/* the image shows no ground before the obstacle, whose foot was not measured */
+	if (l.late && c.from_m > c.to_m)
 		c = (struct free_column){(double)NAN, 0.0, STIXEL_FREE_UNSEEN, l.waiting};
 	return c;
 }

@@ -30,7 +30,7 @@ enum sx_cost { SX_COST_CSCT, SX_COST_CENSUS, SX_COST_CENSUS48, SX_COST_CENSUS63,
 enum sx_match { SX_MATCH_INTERNAL, SX_MATCH_EXTERNAL };
 enum sx_aggregation { SX_AGGREGATION_SGM, SX_AGGREGATION_FASTDT };
 /* Arithmetic of FastDT. sx_stereo_resolve() replaces auto. */
-/* Cells whose path costs are summed: all, or those that stages/pyramid/pyramid.h selects (sgm). */
+/* Choice of the cells that SGM searches: all, or those that stages/pyramid/pyramid.h selects. */
 #define SX_DISPARITIES_MAX 256	       /* full search, or the map of another process */
 #define SX_PYRAMID_DISPARITIES_MAX 512 /* pyramid search; the published record ends at 512 px, too */
 enum sx_search { SX_SEARCH_FULL, SX_SEARCH_PYRAMID };

@@ -20,8 +20,8 @@ extern "C" {
 #endif
 
 /*
- * One scale. Scale 0 is the image; scale k is 2^-k of its size, rounded up. Disparity d of a scale stands for
- * min_disparity + d px of this scale.
+ * A scale of the pyramid. Scale 0 is the image. Scale k has 2^-k of its width and height, rounded up. Disparity
+ * d of a scale means min_disparity + d px in its image.
  */
 struct sx_pyramid_scale {
 	int width, height, disparities, min_disparity;
@@ -46,8 +46,8 @@ struct sx_stereo_params sx_pyramid_params(const struct sx_stereo_params *p, cons
 void sx_pyramid_halve(const struct sx_image *from, const struct sx_image *to);
 
 /*
- * Computes S of the cells that are searched. in: grey images and descriptors of the pair. sum: as of
- * sx_sgm(). tiles: SX_TAP_TILES, written whole.
+ * Searches a pair. in: grey images and descriptors of the pair. sum: receives S, in the layout of sx_sgm().
+ * tiles: receives the blocks that each tile searched, in the layout of SX_TAP_TILES.
  *
  * From the coarsest scale to scale 0:
  * 1. Images of scale k + 1 are halves of those of scale k. Each scale has its own descriptors. Costs and

@@ -19,39 +19,9 @@
 
 #include "base/why.h"
 #include "cpu/engine.h"
+#include "tests/cpu/simd_case.h"
 #include "tests/emulated.h"
 #include "tests/engine_case.h"
-
-static const char *const simd_names[] = {"plain", "sse4", "avx2", "avx512", "neon"};
-#define SIMD_COUNT ((int)(sizeof(simd_names) / sizeof(simd_names[0])))
-/* vector kinds of this machine */
-static const char *simds[SIMD_COUNT];
-static int simd_count;
-
-struct run {
-	const struct sx_backend *backend;
-	struct sx_device *device;
-	struct sx_context *context;
-};
-
-/* Opens the engine. Returns false if the machine does not have these vectors. */
-static bool run_open(struct run *r, const struct sx_backend *backend, const char *simd, int threads)
-{
-	struct sx_engine_params p = {.threads = threads};
-	struct sx_why why = {""};
-	int result;
-
-	*r = (struct run){.backend = backend};
-	if (simd)
-		setenv("SX_SIMD", simd, 1);
-	result = backend->open(&r->device, &p, &why);
-	unsetenv("SX_SIMD");
-	if (simd && result == -EINVAL && strstr(why.text, "SX_SIMD"))
-		return false;
-	if (result < 0)
-		fail_msg("open: %s", why.text);
-	return true;
-}
 
 static struct sx_context *context_of(struct run *r, const struct engine_case *t, bool keep_volume)
 {
@@ -76,19 +46,6 @@ static void run_frame(struct run *r, struct sx_context *x, const struct engine_f
 static void run_close(struct run *r)
 {
 	r->backend->close(r->device);
-}
-
-static int find_simds(void **state)
-{
-	for (int i = 0; i < SIMD_COUNT; i++) {
-		struct run r;
-
-		if (!run_open(&r, &sx_backend_cpu, simd_names[i], 1))
-			continue;
-		run_close(&r);
-		simds[simd_count++] = simd_names[i];
-	}
-	return simd_count ? 0 : -1;
 }
 
 static bool same_outputs(const struct engine_case *t, const struct sx_backend *of,

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "base/why.h"
 #include "cpu/engine.h"
+#include "tests/cpu/simd_case.h"
 #include "tests/emulated.h"
 #include "tests/engine_case.h"
 
@@ -24,48 +24,6 @@
 #else
 #define DRAWN_MOST (IS_FEWER || IS_EMULATED ? DRAWN / 3 : DRAWN)
 #endif
-
-static const char *const simd_names[] = {"plain", "sse4", "avx2", "avx512", "neon"};
-#define SIMD_COUNT ((int)(sizeof(simd_names) / sizeof(simd_names[0])))
-/* vector kinds of this machine */
-static const char *simds[SIMD_COUNT];
-static int simd_count;
-
-struct run {
-	const struct sx_backend *backend;
-	struct sx_device *device;
-	struct sx_context *context;
-};
-
-/* Opens an engine. Returns false if the machine does not have these vectors. */
-static bool run_open(struct run *r, const struct sx_backend *backend, const char *simd, int threads)
-{
-	struct sx_engine_params p = {.threads = threads};
-	struct sx_why why = {""};
-	int result;
-
-	*r = (struct run){.backend = backend};
-	if (simd)
-		setenv("SX_SIMD", simd, 1);
-	result = backend->open(&r->device, &p, &why);
-	unsetenv("SX_SIMD");
-	if (result < 0 && !simd)
-		fail_msg("open: %s", why.text);
-	return result == 0;
-}
-
-static int find_simds(void **state)
-{
-	for (int i = 0; i < SIMD_COUNT; i++) {
-		struct run r;
-
-		if (!run_open(&r, &sx_backend_cpu, simd_names[i], 1))
-			continue;
-		r.backend->close(r.device);
-		simds[simd_count++] = simd_names[i];
-	}
-	return simd_count ? 0 : -1;
-}
 
 static void run_frame(struct run *r, const struct engine_case *t, const struct engine_frame *f)
 {

@@ -16,9 +16,7 @@
 #include "cpu/speckle.h"
 #include "stages/stereo/speckle.h"
 #include "tests/check.h"
-
-static const char *const simd_names[] = {"plain", "sse4", "avx2", "avx512", "neon"};
-#define SIMD_COUNT ((int)(sizeof(simd_names) / sizeof(simd_names[0])))
+#include "tests/cpu/simd_case.h"
 
 /* Fills winding corridors one pixel wide: components that need many unions and extend far. */
 static void fill_maze(const struct sx_image *img, struct check_rng *r)

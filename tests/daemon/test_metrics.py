@@ -165,8 +165,9 @@ class Metrics(TestCase):
                     self.assertGreaterEqual(us, compute + late)
             if nearly:
                 self.assertLess(rank([us for us, is_longer in spent if not is_longer], 500), compute + late / 2)
-                # most frames: on a busy machine a poll may itself be so late that the frame is done
-                self.assertGreaterEqual(rank([us for us, is_longer in spent if is_longer], 500), compute + late)
+                # on a busy machine most frames: a poll may itself be so late that the frame is done
+                self.assertGreaterEqual(rank([us for us, is_longer in spent if is_longer], 1 if IDLE else 500),
+                                        compute + late)
             i.stop()
 
     def test_quantiles_of_all_frames(self):

@@ -6,6 +6,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import time
 import unittest
 import zlib
 
@@ -24,6 +25,14 @@ def program(name):
 
 def run(name, *args, timeout=120, **more):
     return subprocess.run([program(name), *map(str, args)], capture_output=True, text=True, timeout=timeout, **more)
+
+
+def until(condition, what, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError("not within %d s: %s" % (seconds, what))
+        time.sleep(0.02)
 
 
 class Folder(unittest.TestCase):

@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-from support import Folder, program, run, shifted_pair, write_pgm
+from support import Folder, program, run, shifted_pair, until, write_pgm
 from test_ctl import Daemon
 
 SANITIZED = os.environ["SX_SANITIZED"]
@@ -18,7 +18,6 @@ LEAK = os.environ["STIXEL_LEAK"]
 # Limits for a busy machine. The limits under test stay strict.
 WIDE = ["--rate", "90", "--jitter", "1000", "--dropped", "100000", "--lost", "100000", "--log", "100",
         *(["--memory", "100000"] if SANITIZED else [])]  # a sanitizer keeps freed memory
-BEGIN_S = 30
 HEAD_AT = 1024  # offset of head in the ring
 # Checks that a busy machine may fail.
 TIMELY = {"silence", "answers"}
@@ -44,23 +43,15 @@ class Quiet(Daemon):
                               "--interval", "0.1", *args], env=dict(self.env, **(env or {})), stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True)
         # the thread that requests the status starts after the reader
-        self.until(lambda: p.poll() is not None or len(os.listdir("/proc/%d/task" % p.pid)) > 1)
+        until(lambda: p.poll() is not None or len(os.listdir("/proc/%d/task" % p.pid)) > 1, "a thread")
         n = self.published()
-        self.until(lambda: p.poll() is not None or self.published() > n + 1)
+        until(lambda: p.poll() is not None or self.published() > n + 1, "frames")
         return p
 
     def published(self):
         with open("/dev/shm/stixeld." + self.name, "rb") as f:
             f.seek(HEAD_AT)
             return struct.unpack("<Q", f.read(8))[0]
-
-    @staticmethod
-    def until(condition):
-        end = time.monotonic() + BEGIN_S
-        while not condition():
-            if time.monotonic() > end:
-                raise RuntimeError("it does not begin")
-            time.sleep(0.01)
 
 
 class StatusServer(threading.Thread):
@@ -140,7 +131,7 @@ class Endurance(Folder):
         # Ctrl-C prints the results so far, and that the run was interrupted
         p = d.watched(*WIDE, seconds=1000)
         n = d.published()  # the rate of a few frames, which a busy machine gives in a row, is no rate
-        d.until(lambda: d.published() > n + (5 if SANITIZED else 20))
+        until(lambda: d.published() > n + (5 if SANITIZED else 20), "frames")
         p.send_signal(signal.SIGINT)
         out, err = p.communicate(timeout=60)
         self.assertEqual((p.returncode, err), (0, ""), out)
@@ -206,9 +197,9 @@ class Endurance(Folder):
         def follows():
             with open("/proc/%d/maps" % p.pid) as f:
                 return " %d " % ring in f.read()
-        d.until(follows)
+        until(follows, "a reader that follows")
         n = d.published()
-        d.until(lambda: d.published() > n + 5)
+        until(lambda: d.published() > n + 5, "frames")
         p.send_signal(signal.SIGINT)
         rows, _ = self.report(p, 1)
         self.assertIn("restarts", self.bad(rows))

@@ -15,20 +15,12 @@ import time
 import unittest
 
 import recordings
-from support import BUILD, Folder, program, run
+from support import BUILD, Folder, program, run, until
 
 CTL = program("stixelctl")
 MAKE = os.path.join(BUILD, "tests", "recording", "make-recording")
 SANITIZED = bool(os.environ.get("SX_SANITIZED"))  # the sanitizer keeps freed memory
 SMALL = ("plain", 12, 0)  # encoding, columns, width of the image
-
-
-def until(condition, what, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError("not within %d s: %s" % (seconds, what))
-        time.sleep(0.02)
 
 
 def line_of(pipe, seconds=60):
