@@ -78,7 +78,8 @@ progress_begin()
 progress_end()
 {
 	[ -n "$progress_watcher" ] || return 0
-	# not by SIGTERM: a shell that was just started would run this script's trap for EXIT
+	# Not by SIGTERM: a shell that was just started would run this script's trap for EXIT. Ctrl-C may have
+	# ended the watcher already.
 	kill -KILL "$progress_watcher" 2>/dev/null || true
 	wait "$progress_watcher" 2>/dev/null || true
 	progress_watcher=''
