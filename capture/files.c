@@ -152,7 +152,7 @@ static int read_pair(struct sx_source *s, struct sx_slot *slot, struct sx_why *w
 		const char *path = (side ? list->right : list->left)[own->at];
 		struct sx_image_notes notes;
 
-		r = sx_image_read_into(path, &slot->whole[side], &notes, why);
+		r = sx_image_read_into(path, &slot->whole[side], NULL, &notes, why);
 		if (r == 0)
 			sx_source_notes(s, side, path, &notes);
 	}

@@ -34,13 +34,31 @@ static int read_all(int fd, uint8_t *data, size_t bytes)
 	return 0;
 }
 
+void sx_file_bytes_finish(struct sx_file_bytes *b)
+{
+	free(b->data);
+	*b = (struct sx_file_bytes){0};
+}
+
+/* Makes room for a file. The old content is lost. */
+static int make_room(struct sx_file_bytes *b, size_t bytes)
+{
+	if (bytes <= b->room)
+		return 0;
+	sx_file_bytes_finish(b);
+	b->data = malloc(bytes);
+	if (!b->data)
+		return -ENOMEM;
+	b->room = bytes;
+	return 0;
+}
+
 /*
- * Loads a whole file into memory. O_NONBLOCK: a pipe with an image's name must not block the capture thread.
+ * Loads a whole file into memory, which the caller frees. O_NONBLOCK: a pipe with an image's name must not block the capture thread.
  */
-static int image_load(const char *path, uint8_t **ret, size_t *bytes, struct sx_why *why)
+static int image_load(const char *path, struct sx_file_bytes *ret, size_t *bytes, struct sx_why *why)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r;
-	uint8_t *data = NULL;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0) {
@@ -58,20 +76,17 @@ static int image_load(const char *path, uint8_t **ret, size_t *bytes, struct sx_
 			   SX_IMAGE_FILE_BYTES_MAX);
 		goto out;
 	}
-	data = malloc((size_t)st.st_size);
-	r = data ? read_all(fd, data, (size_t)st.st_size) : -ENOMEM;
+	r = make_room(ret, (size_t)st.st_size);
+	if (r == 0)
+		r = read_all(fd, ret->data, (size_t)st.st_size);
 	if (r < 0)
 		sx_why_set(why, "%s: %s", path, r == -EBADMSG ? "cut short" : strerror(-r));
 out:
 	if (fd >= 0)
 		close(fd);
-	if (r < 0) {
-		free(data);
-		return r;
-	}
-	*ret = data;
-	*bytes = (size_t)st.st_size;
-	return 0;
+	if (r == 0)
+		*bytes = (size_t)st.st_size;
+	return r;
 }
 
 /* Names a common format that is not read, from the first bytes of the file; NULL: unknown. */
@@ -139,31 +154,34 @@ static int image_decode(struct sx_image_sink *sink, const uint8_t *data, size_t 
 	return sx_sink_refuse(sink, "neither PNG nor PGM, PPM or JPEG");
 }
 
-static int read_image(const char *path, struct sx_image_sink *sink, struct sx_why *why)
+/* kept: NULL, or memory for the file. */
+static int read_image(const char *path, struct sx_image_sink *sink, struct sx_file_bytes *kept,
+		      struct sx_why *why)
 {
-	uint8_t *data = NULL;
+	struct sx_file_bytes own = {0}, *file = kept ? kept : &own;
 	size_t bytes = 0;
-	int r = image_load(path, &data, &bytes, why);
+	int r = image_load(path, file, &bytes, why);
 
 	sx_must_be(!sink->allocated);
-	if (r < 0)
-		return r;
-	r = image_decode(sink, data, bytes);
-	free(data);
-	if (r == 0)
-		return 0;
-	if (sink->allocated)
-		sx_image_finish(&sink->image);
-	if (r == -ENOMEM)
-		sx_sink_refuse(sink, "no memory");
-	return sx_why_fail(r, why, "%s: %s", path, sink->why.text);
+	if (r == 0) {
+		r = image_decode(sink, file->data, bytes);
+		if (r < 0 && sink->allocated)
+			sx_image_finish(&sink->image);
+		if (r == -ENOMEM)
+			sx_sink_refuse(sink, "no memory");
+		if (r < 0)
+			sx_why_set(why, "%s: %s", path, sink->why.text);
+	}
+	if (!kept || file->room > SX_FILE_BYTES_KEPT)
+		sx_file_bytes_finish(file);
+	return r;
 }
 
 int sx_image_read_noted(const char *path, struct sx_image *ret, struct sx_image_notes *notes,
 			struct sx_why *why)
 {
 	struct sx_image_sink sink = {0};
-	int r = read_image(path, &sink, why);
+	int r = read_image(path, &sink, NULL, why);
 
 	if (r == 0)
 		*ret = sink.image;
@@ -180,18 +198,18 @@ int sx_image_read(const char *path, struct sx_image *ret, struct sx_why *why)
 int sx_label_map_read(const char *path, struct sx_image *ret, struct sx_why *why)
 {
 	struct sx_image_sink sink = {.labels = true};
-	int r = read_image(path, &sink, why);
+	int r = read_image(path, &sink, NULL, why);
 
 	if (r == 0)
 		*ret = sink.image;
 	return r;
 }
 
-int sx_image_read_into(const char *path, const struct sx_image *dst, struct sx_image_notes *notes,
-		       struct sx_why *why)
+int sx_image_read_into(const char *path, const struct sx_image *dst, struct sx_file_bytes *bytes,
+		       struct sx_image_notes *notes, struct sx_why *why)
 {
 	struct sx_image_sink sink = {.wanted = dst};
-	int r = read_image(path, &sink, why);
+	int r = read_image(path, &sink, bytes, why);
 
 	if (r == 0 && notes)
 		*notes = sink.notes;

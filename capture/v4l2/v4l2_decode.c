@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/contract.h"
+#include "capture/image/jpeg.h"
 #include "capture/v4l2/v4l2_priv.h"
 
 /* Returns the raw pixels of one side (0 left, 1 right) in an image of a camera. */
@@ -30,6 +31,18 @@ static struct sx_raw raw_side(const struct sx_v4l2 *v, const struct sx_v4l2_came
 	return raw;
 }
 
+/* Converts an image of a camera to grey (sx_decode_fn). */
+static int decode_input(const void *input, const struct sx_image *to, struct sx_file_bytes *bytes,
+			struct sx_image_notes *notes, struct sx_why *why)
+{
+	const struct sx_v4l2_input *own = input;
+
+	if (own->raw.packing == SX_RAW_NONE)
+		return sx_jpeg_decode(own->data, own->bytes, to, notes, why);
+	sx_raw_grey(&own->raw, to);
+	return 0;
+}
+
 void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_lease *t)
 {
 	sx_must_index(v->decoding_count, SX_V4L2_PAIRS_MAX);
@@ -40,9 +53,11 @@ void sx_v4l2_decode(struct sx_v4l2 *v, struct sx_v4l2_lease *t)
 		const struct sx_v4l2_camera *c = &v->cameras[v->count == 2 ? i : 0];
 		const struct sx_v4l2_filled *f = &c->filled[t->index[v->count == 2 ? i : 0]];
 
-		t->tasks[i].data = (const uint8_t *)c->queue.buffers[f->index].data + f->offset;
-		t->tasks[i].bytes = f->bytes;
-		t->tasks[i].raw = raw_side(v, c, t->tasks[i].data, i);
+		t->inputs[i].data = (const uint8_t *)c->queue.buffers[f->index].data + f->offset;
+		t->inputs[i].bytes = f->bytes;
+		t->inputs[i].raw = raw_side(v, c, t->inputs[i].data, i);
+		t->tasks[i].decode = decode_input;
+		t->tasks[i].input = &t->inputs[i];
 		t->tasks[i].to = t->slot->whole[i];
 		sx_decoders_submit(v->decoders, &t->tasks[i]);
 	}

@@ -11,9 +11,10 @@
 #define SX_CAPTURE_V4L2_V4L2_PRIV_H
 
 #include "base/why.h"
+#include "capture/decoders.h"
 #include "capture/source_kinds.h"
-#include "capture/v4l2/decoders.h"
 #include "capture/v4l2/pairing.h"
+#include "capture/v4l2/raw.h"
 #include "capture/v4l2/v4l2_controls.h"
 #include "capture/v4l2/v4l2_queue.h"
 
@@ -36,6 +37,13 @@ enum sx_v4l2_lease_state {
 	SX_LEASE_LENT /* the lease's pair was given out, and the caller has not released it */
 };
 
+/* An image for the decoders: JPEG data, or raw pixels. raw.packing SX_RAW_NONE: JPEG. */
+struct sx_v4l2_input {
+	const uint8_t *data;
+	size_t bytes;
+	struct sx_raw raw;
+};
+
 /* A lease: the buffers or the slot of a pair that is being decoded or was given out. Thread: capture. */
 struct sx_v4l2_lease {
 	enum sx_v4l2_lease_state state;
@@ -44,6 +52,7 @@ struct sx_v4l2_lease {
 	enum stixel_clock clock;
 	enum stixel_stamp stamp;
 	struct sx_slot *slot; /* copied pairs: slot that this lease owns; NULL: the pair is direct */
+	struct sx_v4l2_input inputs[2];
 	struct sx_decode_task tasks[2];
 };
 

@@ -301,8 +301,10 @@ static int take_slots(struct sx_v4l2 *v, const struct sx_source_params *p, int s
 			  why);
 	for (int i = 0; r == 0 && i < slots; i++)
 		v->leases[i].slot = &v->slots.slot[i];
+	if (r == 0 && f->compressed)
+		r = sx_jpeg_check(why);
 	if (r == 0 && sx_v4l2_format_is_decoded(f))
-		r = sx_decoders_create(&v->decoders, threads, f->compressed, why);
+		r = sx_decoders_create(&v->decoders, threads, why);
 	return r == -ENOTSUP ? -EINVAL : r == -ENOMEM ? r : later(r);
 }
 

@@ -33,7 +33,7 @@ static void read_expected(const char *path, enum sx_pixel pixel)
 		.data = malloc(SIDE * pitch), .width = SIDE, .height = SIDE, .pitch = pitch, .pixel = pixel};
 	struct sx_why why;
 
-	sx_image_read_into(path, &image, NULL, &why);
+	sx_image_read_into(path, &image, NULL, NULL, &why);
 	free(image.data);
 }
 

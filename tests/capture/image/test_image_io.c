@@ -447,14 +447,14 @@ static void test_must_fit(void **state)
 
 	write_ramp(in_folder(folder, "fit.png"), W, H, 0);
 	assert_int_equal(sx_image_init(&dst, SX_PIXEL_U8, W + 1, H), 0);
-	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, NULL, &why), -EBADMSG);
+	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, NULL, NULL, &why), -EBADMSG);
 	assert_non_null(strstr(why.text, "fit.png: 53x37 pixels, but the first image has 54x37"));
 	dst.width = W;
 	dst.pixel = SX_PIXEL_Y16;
-	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, NULL, &why), -EBADMSG);
+	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, NULL, NULL, &why), -EBADMSG);
 	assert_non_null(strstr(why.text, "pixels are grey8, but those of the first image are y16"));
 	dst.pixel = SX_PIXEL_U8;
-	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, NULL, &why), 0);
+	assert_int_equal(sx_image_read_into(in_folder(folder, "fit.png"), &dst, NULL, NULL, &why), 0);
 	assert_int_equal(at(&dst, 5, 7), 5 + 21);
 	sx_image_finish(&dst);
 }

@@ -1,5 +1,5 @@
 /*
- * Decoders without threads, linked instead of capture/v4l2/decoders.c. A task runs when the input orders it,
+ * Decoders without threads, linked instead of capture/decoders.c. A task runs when the input orders it,
  * or at the end. It always runs at the same place.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -14,7 +14,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "capture/image/jpeg.h"
 #include "tests/fuzz/fuzz.h"
 
 struct sx_decoders {
@@ -24,8 +23,8 @@ struct sx_decoders {
 
 static struct sx_decoders *all; /* there is one source at a time */
 
-int __wrap_sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, struct sx_why *why);
-int __wrap_sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, struct sx_why *why)
+int __wrap_sx_decoders_create(struct sx_decoders **ret, int threads, struct sx_why *why);
+int __wrap_sx_decoders_create(struct sx_decoders **ret, int threads, struct sx_why *why)
 {
 	struct sx_decoders *d = calloc(1, sizeof(*d));
 	int r;
@@ -37,7 +36,7 @@ int __wrap_sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, 
 		return -ENOMEM;
 	d->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	d->last = &d->first;
-	r = d->fd < 0 ? -errno : jpeg ? sx_jpeg_check(why) : 0;
+	r = d->fd < 0 ? -errno : 0;
 	if (r < 0) {
 		sx_why_set(why, "no decoders: %s", strerror(-r));
 		if (d->fd >= 0)
@@ -74,12 +73,8 @@ void fuzz_decode(int count)
 		all->first = task->next;
 		if (!all->first)
 			all->last = &all->first;
-		task->result = 0;
-		if (task->raw.packing != SX_RAW_NONE)
-			sx_raw_grey(&task->raw, &task->to);
-		else
-			task->result =
-				sx_jpeg_decode(task->data, task->bytes, &task->to, &task->notes, &task->why);
+		task->notes = (struct sx_image_notes){0};
+		task->result = task->decode(task->input, &task->to, NULL, &task->notes, &task->why);
 		atomic_store(&task->done, true);
 		if (write(all->fd, &one, sizeof(one)) < 0)
 			fuzz_fail("eventfd");

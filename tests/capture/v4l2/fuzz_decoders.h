@@ -6,7 +6,7 @@
 #ifndef SX_TESTS_CAPTURE_V4L2_FUZZ_DECODERS_H
 #define SX_TESTS_CAPTURE_V4L2_FUZZ_DECODERS_H
 
-#include "capture/v4l2/decoders.h"
+#include "capture/decoders.h"
 
 /* Runs `count` of the waiting tasks, oldest first. INT_MAX runs all. */
 void fuzz_decode(int count);

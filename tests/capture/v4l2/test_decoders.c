@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
+#include "capture/decoders.h"
 #include "capture/image/jpeg.h"
-#include "capture/v4l2/decoders.h"
 #include "tests/capture/v4l2/jpeg_case.h"
 #include "tests/check.h"
 
@@ -457,21 +457,29 @@ static void wait_for_all(const struct sx_decoders *d, struct sx_decode_task *tas
 	}
 }
 
+static int decode_picture(const void *input, const struct sx_image *to, struct sx_file_bytes *bytes,
+			  struct sx_image_notes *notes, struct sx_why *ret)
+{
+	const struct jpeg_case *picture = input;
+
+	return sx_jpeg_decode(picture->data, picture->bytes, to, notes, ret);
+}
+
 static void check_threads(int threads)
 {
 	static struct jpeg_case pictures[TASKS];
 	static struct sx_decode_task tasks[TASKS];
 	struct sx_decoders *d = NULL;
 
-	if (sx_decoders_create(&d, threads, true, &why) < 0)
+	if (sx_decoders_create(&d, threads, &why) < 0)
 		fail_msg("%s", why.text);
 	for (int i = 0; i < TASKS; i++) {
 		jpeg_case_make(&pictures[i], i, W, H);
 		if (i % 7 == 3)
 			pictures[i].bytes = 100;
 		assert_int_equal(sx_image_init(&tasks[i].to, SX_PIXEL_U8, W, H), 0);
-		tasks[i].data = pictures[i].data;
-		tasks[i].bytes = pictures[i].bytes;
+		tasks[i].decode = decode_picture;
+		tasks[i].input = &pictures[i];
 	}
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < TASKS; i++)
@@ -502,13 +510,55 @@ static void test_threads(void **state)
 	sx_decoders_destroy(NULL);
 }
 
+static atomic_bool begun, gate; /* a late task has begun; late tasks end once gate is true */
+
+static int decode_late(const void *input, const struct sx_image *to, struct sx_file_bytes *bytes,
+		       struct sx_image_notes *notes, struct sx_why *ret)
+{
+	atomic_store(&begun, true);
+	while (!atomic_load(&gate))
+		usleep(100);
+	return 7;
+}
+
+/* A task that no thread has begun can be taken out of the queue: from its middle, its end, and its begin. */
+static void test_cancel(void **state)
+{
+	struct sx_decode_task tasks[6] = {{0}};
+	struct sx_decoders *d = NULL;
+
+	assert_int_equal(sx_decoders_create(&d, 1, &why), 0);
+	for (int i = 0; i < 5; i++) {
+		tasks[i].decode = decode_late;
+		sx_decoders_submit(d, &tasks[i]);
+	}
+	while (!atomic_load(&begun))
+		usleep(100);
+	assert_false(sx_decoders_cancel(d, &tasks[0]));
+	assert_true(sx_decoders_cancel(d, &tasks[2]));
+	assert_true(sx_decoders_cancel(d, &tasks[4]));
+	assert_false(sx_decoders_cancel(d, &tasks[4]));
+	assert_true(sx_decoders_cancel(d, &tasks[1]));
+	assert_false(sx_decoders_cancel(d, &tasks[5])); /* was never in it */
+	tasks[5].decode = decode_late;
+	sx_decoders_submit(d, &tasks[5]);
+	atomic_store(&gate, true);
+	sx_decoders_destroy(d);
+	for (int i = 0; i < 6; i++) {
+		const bool cancelled = i == 1 || i == 2 || i == 4;
+
+		assert_int_equal(atomic_load(&tasks[i].done), !cancelled);
+		assert_int_equal(tasks[i].result, cancelled ? 0 : 7);
+	}
+}
+
 /* Threads without tasks sleep. */
 static void test_idle(void **state)
 {
 	struct pollfd p = {.events = POLLIN};
 	struct sx_decoders *d = NULL;
 
-	assert_int_equal(sx_decoders_create(&d, 4, true, &why), 0);
+	assert_int_equal(sx_decoders_create(&d, 4, &why), 0);
 	p.fd = sx_decoders_fd(d);
 	assert_int_equal(poll(&p, 1, 10), 0);
 	sx_decoders_destroy(d);
@@ -531,6 +581,7 @@ int main(void)
 		cmocka_unit_test(test_scans_without_end),
 		cmocka_unit_test(test_orientation),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_cancel),
 		cmocka_unit_test(test_idle),
 	};
 

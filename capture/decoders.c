@@ -1,9 +1,9 @@
 /*
- * Decoding threads.
+ * Threads that decode images.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "capture/v4l2/decoders.h"
+#include "capture/decoders.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,12 +14,13 @@
 #include <unistd.h>
 
 #include "base/contract.h"
+#include "base/thread.h"
 #include "base/wake.h"
-#include "capture/image/jpeg.h"
 
 struct decoder {
 	struct sx_decoders *all;
 	pthread_t thread;
+	struct sx_file_bytes bytes;
 };
 
 struct sx_decoders {
@@ -49,37 +50,27 @@ static struct sx_decode_task *next_task(struct sx_decoders *d)
 	return task;
 }
 
-static int decoder_work(struct sx_decode_task *task)
-{
-	task->notes = (struct sx_image_notes){0};
-	if (task->raw.packing == SX_RAW_NONE)
-		return sx_jpeg_decode(task->data, task->bytes, &task->to, &task->notes, &task->why);
-	sx_raw_grey(&task->raw, &task->to);
-	return 0;
-}
-
 static void *decoder_run(void *decoder)
 {
 	struct decoder *own = decoder;
 	struct sx_decode_task *task;
 
 	while ((task = next_task(own->all))) {
-		task->result = decoder_work(task);
+		task->notes = (struct sx_image_notes){0};
+		task->result = task->decode(task->input, &task->to, &own->bytes, &task->notes, &task->why);
 		atomic_store_explicit(&task->done, true, memory_order_release);
 		sx_wake(own->all->fd);
 	}
+	sx_file_bytes_finish(&own->bytes);
 	return NULL;
 }
 
-int sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, struct sx_why *why)
+int sx_decoders_create(struct sx_decoders **ret, int threads, struct sx_why *why)
 {
-	int r = jpeg ? sx_jpeg_check(why) : 0;
-	struct sx_decoders *d;
+	struct sx_decoders *d = calloc(1, sizeof(*d));
+	int r = 0;
 
 	sx_must(threads, >, 0);
-	if (r < 0)
-		return r;
-	d = calloc(1, sizeof(*d));
 	sx_why_set(why, "no memory for decoders");
 	if (!d)
 		return -ENOMEM;
@@ -93,7 +84,7 @@ int sx_decoders_create(struct sx_decoders **ret, int threads, bool jpeg, struct 
 		struct decoder *own = &d->decoders[d->running];
 
 		own->all = d;
-		r = -pthread_create(&own->thread, NULL, decoder_run, own);
+		r = sx_thread_start(&own->thread, decoder_run, own);
 		if (r == 0)
 			pthread_setname_np(own->thread, "decoder");
 		else
@@ -136,6 +127,24 @@ void sx_decoders_submit(struct sx_decoders *d, struct sx_decode_task *task)
 	d->last = &task->next;
 	pthread_cond_signal(&d->more);
 	pthread_mutex_unlock(&d->lock);
+}
+
+bool sx_decoders_cancel(struct sx_decoders *d, struct sx_decode_task *task)
+{
+	struct sx_decode_task **at;
+	bool found;
+
+	pthread_mutex_lock(&d->lock);
+	for (at = &d->first; *at && *at != task; at = &(*at)->next)
+		;
+	found = *at != NULL;
+	if (found) {
+		*at = task->next;
+		if (!*at)
+			d->last = at;
+	}
+	pthread_mutex_unlock(&d->lock);
+	return found;
 }
 
 int sx_decoders_fd(const struct sx_decoders *d)
