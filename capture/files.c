@@ -1,5 +1,5 @@
 /*
- * Source "files": reads pairs of image files (see file_list.h) in the capture thread on request.
+ * Source "files": pairs of image files (see file_list.h), which threads read before they are due.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,16 +12,27 @@
 #include "base/contract.h"
 #include "capture/file_list.h"
 #include "capture/image/image_io.h"
+#include "capture/read_ahead.h"
 #include "capture/source_kinds.h"
 
 /* largest time for which a file may be incomplete while a program rewrites it */
 #define TIMEOUT_NS SX_NS_PER_S
 
+/*
+ * Longest time between reading a file and the time at which its pair is due. A program that rewrites files while
+ * they are played finds them in the pairs after this time at the latest.
+ */
+#define AHEAD_NS SX_NS_PER_S
+
 struct files {
 	struct sx_file_list list;
 	struct sx_slots slots;
+	struct sx_read_ahead *ahead;
+	int pairs; /* pairs that are read at once, with the one that is due */
 	bool loop;
 	size_t at;
+	uint64_t turn;	     /* number of pairs before the next one, in all loops */
+	int64_t interval_ns; /* time between pairs with a rate; 0: without a rate */
 	int64_t base_ns;   /* CLOCK_MONOTONIC at time 0 of the time stamps; for pairs with time stamps only */
 	bool begun;	   /* base_ns is set */
 	size_t unreadable; /* number of unreadable pairs in a row, limited to the number of pairs */
@@ -78,6 +89,26 @@ static int look_at_first(const struct sx_file_list *list, const struct sx_source
 	return r;
 }
 
+/* Allocates the slots, sets their pace, and starts the threads that read. slots: those of the caller. */
+static int take_slots(struct files *own, const struct sx_source_params *p, int slots, int width, int height,
+		      enum sx_pixel pixel, struct sx_why *why)
+{
+	const size_t pair_bytes = 2 * (size_t)width * (size_t)height * sx_pixel_bytes(pixel);
+	const struct sx_read_ahead_size size = sx_read_ahead_choose(&own->list, pair_bytes);
+	int r = sx_slots_init(&own->slots, slots + size.pairs, p->layout, width, height, pixel, why);
+
+	if (r < 0)
+		return r;
+	own->pairs = own->slots.spare = size.pairs;
+	r = own->list.ns[0] ? sx_slots_pace_by_hand(&own->slots, why)
+			    : sx_slots_pace(&own->slots, p->fps, why);
+	if (r < 0)
+		return r;
+	if (own->slots.paced && !own->list.ns[0])
+		own->interval_ns = (int64_t)((double)SX_NS_PER_S / p->fps);
+	return sx_read_ahead_open(&own->ahead, &own->list, &own->slots, size, why);
+}
+
 static int files_open(struct sx_source *s, const struct sx_source_params *p, int slots, struct sx_why *why)
 {
 	struct files *own = calloc(1, sizeof(*own));
@@ -94,10 +125,7 @@ static int files_open(struct sx_source *s, const struct sx_source_params *p, int
 	r = look_at_first(&own->list, p, &width, &height, &pixel, why);
 	if (r < 0)
 		return r;
-	r = sx_slots_init(&own->slots, slots, p->layout, width, height, pixel, why);
-	if (r == 0)
-		r = own->list.ns[0] ? sx_slots_pace_by_hand(&own->slots, why)
-				    : sx_slots_pace(&own->slots, p->fps, why);
+	r = take_slots(own, p, slots, width, height, pixel, why);
 	if (r < 0)
 		return r;
 	s->info = (struct sx_source_info){
@@ -122,6 +150,7 @@ static void files_close(struct sx_source *s)
 
 	if (!own)
 		return;
+	sx_read_ahead_close(own->ahead); /* ends the threads first, because they write to the slots */
 	sx_slots_finish(&own->slots);
 	sx_file_list_finish(&own->list);
 	free(own);
@@ -141,6 +170,7 @@ static int files_fd(const struct sx_source *s)
 	return own->slots.fd;
 }
 
+/* Reads a pair that is due in this thread. */
 static int read_pair(struct sx_source *s, struct sx_slot *slot, struct sx_why *why)
 {
 	const struct files *own = s->own;
@@ -189,15 +219,25 @@ static int64_t due_ns(const struct files *own, int side, size_t at)
 	return own->base_ns + own->list.ns[side][at];
 }
 
+/* Returns the time from the last pair of a loop to the first of the next: the mean interval. */
+static int64_t mean_ns(const struct files *own)
+{
+	const int64_t *ns = own->list.ns[0];
+	const size_t last = own->list.count - 1;
+
+	return (ns[last] - ns[0]) / (int64_t)last;
+}
+
 /* Goes on to the next pair. The first pair of a new loop comes one mean interval after the last one. */
 static void recorded_advance(struct files *own)
 {
 	const int64_t *ns = own->list.ns[0];
 	const size_t last = own->list.count - 1;
 
+	own->turn++;
 	if (own->at++ == last && own->loop) {
 		own->at = 0;
-		own->base_ns += ns[last] - ns[0] + (ns[last] - ns[0]) / (int64_t)last;
+		own->base_ns += ns[last] - ns[0] + mean_ns(own);
 	}
 }
 
@@ -218,49 +258,91 @@ static void recorded_skip(struct sx_source *s, bool counted)
 	recorded_advance(s->own);
 }
 
-/* Takes a slot for the pair that is due. Skips pairs whose successor is due as well, so that none is old. */
-static struct sx_slot *recorded_slot(struct sx_source *s)
+/* Checks whether a pair is due. Skips pairs whose successor is due as well, so that none is old. */
+static bool recorded_is_due(struct sx_source *s)
 {
 	struct files *own = s->own;
 	const uint64_t missed = own->slots.missed;
-	struct sx_slot *slot = sx_source_slot(s, &own->slots);
+	const bool due = sx_source_is_due(s, &own->slots, sx_read_ahead_held(own->ahead));
 	const int64_t now = sx_now_ns();
 
-	if (!own->begun && (slot || own->slots.missed > missed)) {
+	if (!own->begun && (due || own->slots.missed > missed)) {
 		own->base_ns = now - own->list.ns[0][0];
 		own->begun = true;
 	}
-	if (!slot && own->slots.missed > missed) {
+	if (!due && own->slots.missed > missed) {
 		recorded_skip(s, true);
 		recorded_arm(own);
 	}
-	while (slot && own->at + 1 < own->list.count && due_ns(own, 0, own->at + 1) <= now)
+	while (due && own->at + 1 < own->list.count && due_ns(own, 0, own->at + 1) <= now)
 		recorded_skip(s, false);
-	return slot;
+	return due;
 }
 
 /* ---- */
 
-static struct sx_slot *files_slot(struct sx_source *s)
+static bool files_is_due(struct sx_source *s)
 {
 	struct files *own = s->own;
 
 	if (own->list.ns[0])
-		return recorded_slot(s);
-	return sx_source_slot(s, &own->slots);
+		return recorded_is_due(s);
+	return sx_source_is_due(s, &own->slots, sx_read_ahead_held(own->ahead));
+}
+
+/* Returns the time from the pair that is due to the pair that follows `later` pairs after it, ns. */
+static int64_t later_ns(const struct files *own, size_t later)
+{
+	const int64_t *ns = own->list.ns[0];
+	const size_t count = own->list.count, at = own->at + later, loops = at / count;
+
+	if (!ns)
+		return (int64_t)later * own->interval_ns;
+	return ns[at % count] - ns[own->at] + (int64_t)loops * (ns[count - 1] - ns[0] + mean_ns(own));
+}
+
+/* Lets the threads read the pair that is due and the pairs after it. */
+static void read_ahead(struct files *own)
+{
+	sx_read_ahead_drop(own->ahead, own->turn);
+	for (size_t i = 0; i < (size_t)own->pairs; i++) {
+		if ((own->at + i >= own->list.count && !own->loop) || later_ns(own, i) > AHEAD_NS)
+			return;
+		if (!sx_read_ahead_begin(own->ahead, own->turn + i, (own->at + i) % own->list.count))
+			return;
+	}
 }
 
 /*
- * Reads the pair into the slot, and delivers it. The next pair is the one after it, whether it can be read or
- * not.
+ * Takes the pair that is due from the threads. If they could not read one of its files, this thread reads the pair
+ * again: another program may have finished writing it. *slot: belongs to the caller, also on failure.
  */
-static int give_pair(struct sx_source *s, struct sx_slot *slot, struct sx_pair *pair, struct sx_why *why)
+static int take_read(struct sx_source *s, struct sx_slot **slot, struct sx_why *why)
+{
+	const struct files *own = s->own;
+	char *const *files[2] = {own->list.left, own->list.right};
+	const struct sx_decode_task *tasks = sx_read_ahead_take(own->ahead, own->turn, own->at, slot);
+
+	if (tasks[0].result < 0 || (own->list.right && tasks[1].result < 0))
+		return read_pair(s, *slot, why);
+	for (int side = 0; side < (own->list.right ? 2 : 1); side++)
+		sx_source_notes(s, side, files[side][own->at], &tasks[side].notes);
+	return 0;
+}
+
+/* Delivers the pair that is due. The next pair is the one after it, whether it can be read or not. */
+static int give_pair(struct sx_source *s, struct sx_pair *pair, struct sx_why *why)
 {
 	struct files *own = s->own;
 	const bool recorded = own->list.ns[0];
-	const int r = read_pair(s, slot, why);
+	struct sx_slot *slot;
+	int r;
 
-	if (r == 0)
+	read_ahead(own);
+	r = take_read(s, &slot, why);
+	if (r < 0)
+		sx_slots_release(&own->slots, slot);
+	else
 		sx_source_deliver(s, slot, pair);
 	if (r == 0 && recorded) {
 		pair->left_ns = due_ns(own, 0, own->at);
@@ -271,6 +353,7 @@ static int give_pair(struct sx_source *s, struct sx_slot *slot, struct sx_pair *
 		recorded_arm(own);
 	} else {
 		own->at++;
+		own->turn++;
 	}
 	return r;
 }
@@ -279,7 +362,6 @@ static int give_pair(struct sx_source *s, struct sx_slot *slot, struct sx_pair *
 static int files_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *why)
 {
 	struct files *own = s->own;
-	struct sx_slot *slot;
 
 	sx_must(own->at, <=, own->list.count);
 	if (is_lost(own))
@@ -290,14 +372,12 @@ static int files_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *
 		return -ENODATA;
 	}
 	own->at %= own->list.count;
-	slot = files_slot(s);
-	if (!slot)
+	if (!files_is_due(s))
 		return 0;
-	if (give_pair(s, slot, pair, why) < 0) {
+	if (give_pair(s, pair, why) < 0) {
 		note_unreadable(own, why->text);
 		s->number++;
 		atomic_fetch_add_explicit(&s->corrupt, 1, memory_order_relaxed);
-		sx_slots_release(&own->slots, slot);
 		return -EBADMSG;
 	}
 	own->unreadable = 0;

@@ -104,7 +104,7 @@ int sx_slots_pace(struct sx_slots *s, double fps, struct sx_why *why)
 	s->paced = fps > 0;
 	if (s->paced)
 		return take_descriptor(s, open_timer((int64_t)((double)SX_NS_PER_S / fps + 0.5)), why);
-	r = eventfd((unsigned)s->count, EFD_NONBLOCK | EFD_CLOEXEC | EFD_SEMAPHORE);
+	r = eventfd((unsigned)(s->count - s->spare), EFD_NONBLOCK | EFD_CLOEXEC | EFD_SEMAPHORE);
 	return take_descriptor(s, r < 0 ? -errno : r, why);
 }
 
@@ -166,28 +166,55 @@ bool sx_slots_block(const struct sx_slots *s, int index, struct sx_block *ret)
 	return true;
 }
 
-struct sx_slot *sx_slots_take(struct sx_slots *s)
+/* Returns how many slots are in use. Relaxed: reserving a slot acquires it. */
+static int slots_used(const struct sx_slots *s)
+{
+	int used = 0;
+
+	for (int i = 0; i < s->count; i++)
+		used += atomic_load_explicit(&s->slot[i].busy, memory_order_relaxed);
+	return used;
+}
+
+bool sx_slots_is_due(struct sx_slots *s, int reserved)
 {
 	uint64_t n;
 
 	sx_must(s->fd, >=, 0);
 	if (read(s->fd, &n, sizeof(n)) != (ssize_t)sizeof(n))
-		return NULL;
+		return false;
+	if (slots_used(s) - reserved < s->count - s->spare)
+		return true;
+	sx_must_be(s->paced);
+	s->missed += n;
+	return false;
+}
+
+struct sx_slot *sx_slots_reserve(struct sx_slots *s)
+{
 	for (int i = 0; i < s->count; i++)
 		if (!atomic_load_explicit(&s->slot[i].busy, memory_order_acquire)) {
 			atomic_store_explicit(&s->slot[i].busy, true, memory_order_relaxed);
 			return &s->slot[i];
 		}
-	sx_must_be(s->paced);
-	s->missed += n;
 	return NULL;
 }
 
-void sx_slots_release(struct sx_slots *s, struct sx_slot *slot)
+void sx_slots_unreserve(struct sx_slots *s, struct sx_slot *slot)
 {
 	sx_must_index(slot - s->slot, s->count);
 	sx_must_be(atomic_load_explicit(&slot->busy, memory_order_relaxed));
 	atomic_store_explicit(&slot->busy, false, memory_order_release);
+}
+
+struct sx_slot *sx_slots_take(struct sx_slots *s)
+{
+	return sx_slots_is_due(s, 0) ? sx_slots_reserve(s) : NULL;
+}
+
+void sx_slots_release(struct sx_slots *s, struct sx_slot *slot)
+{
+	sx_slots_unreserve(s, slot);
 	if (!s->paced)
 		sx_wake(s->fd);
 }

@@ -102,18 +102,23 @@ int sx_source_check_size(const char *what, int width, int height, struct sx_why 
 			   SX_WIDTH_MIN, SX_HEIGHT_MIN, SX_WIDTH_MAX, SX_HEIGHT_MAX);
 }
 
-struct sx_slot *sx_source_slot(struct sx_source *s, struct sx_slots *slots)
+bool sx_source_is_due(struct sx_source *s, struct sx_slots *slots, int reserved)
 {
 	const uint64_t before = slots->missed;
-	struct sx_slot *slot = sx_slots_take(slots);
+	const bool due = sx_slots_is_due(slots, reserved);
 	const uint64_t missed = slots->missed - before;
 
-	sx_must_be(!slot || missed == 0);
+	sx_must_be(!due || missed == 0);
 	for (int side = 0; side < 2; side++) {
 		atomic_fetch_add_explicit(&s->captured[side], missed, memory_order_relaxed);
 		atomic_fetch_add_explicit(&s->dropped[side][SX_DROP_OVERLOAD], missed, memory_order_relaxed);
 	}
-	return slot;
+	return due;
+}
+
+struct sx_slot *sx_source_slot(struct sx_source *s, struct sx_slots *slots)
+{
+	return sx_source_is_due(s, slots, 0) ? sx_slots_reserve(slots) : NULL;
 }
 
 void sx_source_deliver(struct sx_source *s, struct sx_slot *slot, struct sx_pair *pair)

@@ -155,7 +155,7 @@ void sx_source_counters(const struct sx_source *s, struct sx_source_counters *re
 int sx_source_fd(const struct sx_source *s);
 
 /*
- * Thread: capture. Takes the next pair without waiting. Returns 1: *pair is filled; 0: no pair yet, or all
+ * Thread: capture. Takes the next pair without waiting, except for files that are being read. Returns 1: *pair is filled; 0: no pair yet, or all
  * slots are in use; -ENODATA: no more pairs, because the last one was given out (why is empty) or none can be
  * read (why has the reason); -ENODEV: camera lost; reopen and try again; -EBADMSG: this pair was unreadable
  * and was skipped (counted as corrupt); why names it. why may not be NULL.
