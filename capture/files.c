@@ -19,8 +19,8 @@
 #define TIMEOUT_NS SX_NS_PER_S
 
 /*
- * Longest time between reading a file and the time at which its pair is due. A program that rewrites files while
- * they are played finds them in the pairs after this time at the latest.
+ * Longest time between reading a file and the time at which its pair is due by its rate or time stamp. A program
+ * may rewrite files while they are played.
  */
 #define AHEAD_NS SX_NS_PER_S
 
