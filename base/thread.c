@@ -5,6 +5,7 @@
  */
 #include "base/thread.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <time.h>
 
@@ -28,4 +29,12 @@ void sx_cond_init(pthread_cond_t *cond)
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(cond, &monotonic);
 	pthread_condattr_destroy(&monotonic);
+}
+
+int sx_processors(void)
+{
+	cpu_set_t set;
+	const int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+
+	return n < 1 ? 1 : n;
 }

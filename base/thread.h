@@ -17,4 +17,7 @@ int sx_thread_start(pthread_t *thread, void *(*run)(void *), void *user);
 /* Initialises a condition whose timed waits take CLOCK_MONOTONIC times, as sx_now_ns() returns. */
 void sx_cond_init(pthread_cond_t *cond);
 
+/* Returns the number of processors that this process may use, 1 or more. */
+int sx_processors(void);
+
 #endif

@@ -7,10 +7,10 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdlib.h>
 
 #include "base/contract.h"
+#include "base/thread.h"
 #include "base/wake.h"
 #include "capture/image/image_io.h"
 
@@ -37,13 +37,6 @@ struct sx_read_ahead {
 	struct place places[SX_READ_AHEAD_MAX];
 };
 
-static int processors(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
 static int files_of_pair(const struct sx_file_list *list)
 {
 	return list->right ? 2 : 1;
@@ -52,7 +45,7 @@ static int files_of_pair(const struct sx_file_list *list)
 struct sx_read_ahead_size sx_read_ahead_choose(const struct sx_file_list *list, size_t pair_bytes)
 {
 	const int files = files_of_pair(list);
-	struct sx_read_ahead_size size = {.decoders = processors()};
+	struct sx_read_ahead_size size = {.decoders = sx_processors()};
 
 	sx_must(pair_bytes, >, 0);
 	if (size.decoders > SX_DECODERS_MAX)

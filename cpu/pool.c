@@ -247,10 +247,9 @@ void sx_pool_drain(struct sx_pool *p)
 
 int sx_pool_available_cpus(void)
 {
-	cpu_set_t set;
-	int n = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+	const int n = sx_processors();
 
-	return n < 1 ? 1 : n > SX_POOL_THREADS_MAX ? SX_POOL_THREADS_MAX : n;
+	return n > SX_POOL_THREADS_MAX ? SX_POOL_THREADS_MAX : n;
 }
 
 int sx_pool_threads(const struct sx_pool *p)
