@@ -895,12 +895,13 @@ STIXEL_API int stixel_free_defaults(const struct stixel_frame *frame, struct sti
 /*
  * (since 1.6) Computes how far each column is known to be free, by the rules of docs/use/convert.md.
  * stixel_scan() and stixel_points() use the same rules. The nearest object that reaches between the heights
- * ends the free space (OBJECT, at its distance). If it is nearer, the end of the ground ends the free space:
- * UNSEEN if the space behind was not seen, DROP if it lies below the road. Without ground below them, UNSEEN
- * and DROP end it at 0. A column is also UNSEEN from 0 on if its foot was not measured and its first ground
- * lies behind the nearest object. The free space ends at 0 everywhere in a frame without a camera model or a
- * road, and in a frame with STIXEL_FRAME_BLIND. options NULL: the usual ones. Writes at most room columns and
- * returns the number of columns of the frame. -EINVAL: bad options.
+ * ends the free space (OBJECT, at its distance, or at its foot if that is clearly nearer). If it is nearer,
+ * the end of the ground ends the free space: UNSEEN if the space behind was not seen, DROP if it lies below
+ * the road. Without ground below them, UNSEEN and DROP end it at 0. A column is also UNSEEN from 0 on if its
+ * foot was not measured and its first ground lies behind the nearest object. The free space ends at 0
+ * everywhere in a frame without a camera model or a road, and in a frame with STIXEL_FRAME_BLIND. options
+ * NULL: the usual ones. Writes at most room columns and returns the number of columns of the frame. -EINVAL:
+ * bad options.
  */
 STIXEL_API int64_t stixel_free_space(const struct stixel_frame *frame,
 				     const struct stixel_free_options *options, size_t bytes,

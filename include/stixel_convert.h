@@ -105,8 +105,9 @@ STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct sti
  *
  * An obstacle is an object stixel of which a part lies more than height_min and less than height_max above
  * the measured road, with its cross slope and its bend. The obstacle is taken as upright in the image: it is
- * the line from edge to edge of its column at its disparity, in its lowest row within the band of heights.
- * Ground is free at any height.
+ * the line from edge to edge of its column at its disparity, in its lowest row within the band of heights; or
+ * where its lowest edge sees the road, if the ground reaches it and that place is clearly nearer. Ground is
+ * free at any height.
  *
  * Other things end a column at the end of the ground below them, unless that end is farther than range_max or
  * an obstacle lies before it. These are: an unknown stixel that begins below the horizon (if unknown is
@@ -125,7 +126,8 @@ STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct sti
  * see ground before anything else count. A mask over the bonnet hides the foot of all columns, a piece of
  * tape hides the foot of a few. stixel_scan_seen() returns the distance at which each angle begins. Obstacles
  * behind a space that was not seen stay, except those that may stand behind a drop: if the ground ended
- * unseen within four heights of the camera, an obstacle more than twice as far leaves its angle unseen.
+ * unseen within four heights of the camera, or a floor below the road is seen first within that distance, an
+ * obstacle more than twice as far leaves its angle unseen.
  *
  * An angle gets the nearest thing that its ray meets. If a column is so narrow that no ray meets it, it
  * counts for the angle nearest to its middle (of two, the left one), with the distance of its middle. An edge

@@ -19,6 +19,14 @@
 #define LOOK_SPREAD_ROWS 8.0
 #define LOOK_SPREAD_SHARE 0.25
 
+/*
+ * If the ground reaches an object whose foot appears this far below the road, the foot is more exact than the
+ * disparity. Behind the edge of a drop the lower floor has about the disparity of the object behind it, and
+ * both are published as one object.
+ */
+#define LOOK_FOOT_ROWS 4.0
+#define LOOK_FOOT_SHARE 0.1
+
 /* A lower floor lies at most this many camera heights below the road. A deeper object is a wrong match. */
 #define LOOK_DROP_HEIGHTS 9.0
 #define LOOK_DROP_DISPARITY 1.0 /* px; a smaller disparity is no measurement of a floor */
@@ -154,7 +162,7 @@ static bool look_end(struct sx_look *l, struct sx_look_thing *thing, enum sx_loo
 		stixel = l->waiting;
 	l->ended = true;
 	l->waits = false;
-	*thing = (struct sx_look_thing){what, stixel, l->until_row, l->until_disparity, !l->grounded};
+	*thing = (struct sx_look_thing){what, stixel, l->until_row, l->until_disparity, !l->grounded, false};
 	if (ground > l->until_disparity) {
 		thing->row = bottom + 0.5;
 		thing->disparity = ground;
@@ -177,7 +185,7 @@ static bool look_unknown(struct sx_look *l, struct sx_look_thing *thing, double 
 		return false;
 	if (l->want->unknown == STIXEL_SCAN_AS_OBSTACLE && !(ground < l->filled)) {
 		l->blocked = true;
-		*thing = (struct sx_look_thing){SX_LOOK_OBSTACLE, stixel, bottom + 0.5, ground, false};
+		*thing = (struct sx_look_thing){SX_LOOK_OBSTACLE, stixel, bottom + 0.5, ground, false, false};
 		return true;
 	}
 	if (l->want->unknown == STIXEL_SCAN_AS_FREE) {
@@ -192,6 +200,22 @@ static bool look_unknown(struct sx_look *l, struct sx_look_thing *thing, double 
 	return false;
 }
 
+/*
+ * Moves the place of an object to where its lower edge sees the road, if the ground reaches it and that place
+ * is clearly nearer than its disparity.
+ */
+static void look_stand(const struct sx_look *l, double bottom, double *row, double *d)
+{
+	const double ground = look_ground(l, bottom), under = ground - *d;
+
+	sx_must_or(return, *row, <=, bottom);
+	if (l->grounded && !l->ended && under > LOOK_FOOT_ROWS * l->g->ground.slope &&
+	    under > LOOK_FOOT_SHARE * *d) {
+		*row = bottom;
+		*d = ground;
+	}
+}
+
 /* Reports an object as an obstacle or as unseen, as `as` says. It begins at row with disparity d. */
 static bool look_take(struct sx_look *l, struct sx_look_thing *thing, uint32_t as, double row, double d,
 		      uint32_t stixel)
@@ -199,7 +223,7 @@ static bool look_take(struct sx_look *l, struct sx_look_thing *thing, uint32_t a
 	sx_must_or(return false, as, <=, STIXEL_SCAN_AS_UNSEEN);
 	if (as == STIXEL_SCAN_AS_UNSEEN && (l->ended || l->blocked))
 		return false;
-	*thing = (struct sx_look_thing){SX_LOOK_OBSTACLE, stixel, row, d, false};
+	*thing = (struct sx_look_thing){SX_LOOK_OBSTACLE, stixel, row, d, false, false};
 	if (as == STIXEL_SCAN_AS_OBSTACLE) {
 		l->blocked = true;
 	} else {
@@ -209,22 +233,37 @@ static bool look_take(struct sx_look *l, struct sx_look_thing *thing, uint32_t a
 	return true;
 }
 
+/* Ends the column at an object that lies below the road, without ground before it. */
+static bool look_lower_floor(struct sx_look *l, struct sx_look_thing *thing, const struct stixel *object,
+			     uint32_t stixel)
+{
+	sx_must_or(return false, l->grounded, ==, false);
+	if (!look_end(l, thing, SX_LOOK_UNSEEN, object->row_bottom, stixel))
+		return false;
+	thing->below = !stixel_is_filled(object) && l->want->drop != STIXEL_SCAN_AS_FREE;
+	return true;
+}
+
 /*
  * Reports an object. Its position is its lowest row within the height limits, or its lowest row if none is
  * within them. So objects at one distance have the same row in all columns, and a camera with roll sees no
- * gaps between them.
+ * gaps between them. An object whose foot is nearer than its disparity (look_stand) has the position of its
+ * foot.
  */
 static bool look_object(struct sx_look *l, struct sx_look_thing *thing, const struct stixel *object,
 			uint32_t stixel)
 {
-	const double d = stixel_disparity_px(object), top = object->row_top - 0.5;
+	double d = stixel_disparity_px(object), row;
+	const double top = object->row_top - 0.5;
 	const enum sx_look_foot foot = sx_look_foot_of(l->g, l->x, object->row_bottom, d);
 	const double bottom = object->row_bottom + 0.5;
 	uint32_t as = STIXEL_SCAN_AS_UNSEEN;
 	struct look_band band;
 
-	if (foot == SX_LOOK_NOWHERE || (foot == SX_LOOK_BELOW && !l->grounded))
+	if (foot == SX_LOOK_NOWHERE)
 		return look_end(l, thing, SX_LOOK_UNSEEN, object->row_bottom, stixel);
+	if (foot == SX_LOOK_BELOW && !l->grounded)
+		return look_lower_floor(l, thing, object, stixel);
 	if (foot == SX_LOOK_BELOW && l->want->drop != STIXEL_SCAN_AS_FREE)
 		return look_end(l, thing, SX_LOOK_DROP, object->row_bottom, stixel);
 	if (!(d > 0.0))
@@ -245,7 +284,10 @@ static bool look_object(struct sx_look *l, struct sx_look_thing *thing, const st
 		l->ended = false; /* the object is nearer than the end of the ground returned before */
 	else
 		as = STIXEL_SCAN_AS_OBSTACLE;
-	return look_take(l, thing, as, bottom > band.lowest ? band.lowest : bottom, d, stixel);
+	row = bottom > band.lowest ? band.lowest : bottom;
+	if (foot == SX_LOOK_ON_ROAD)
+		look_stand(l, bottom, &row, &d);
+	return look_take(l, thing, as, row, d, stixel);
 }
 
 /* Ends the ground at sky that begins well below the horizon, because such sky is no measurement. */
@@ -340,7 +382,10 @@ static bool look_top(struct sx_look *l, struct sx_look_thing *thing)
 	    !(look_ground(l, -0.5) > 0.0))
 		return false;
 	l->edged = true;
-	*thing = (struct sx_look_thing){SX_LOOK_EDGE, SX_LOOK_NONE, l->until_row, l->until_disparity, false};
+	*thing = (struct sx_look_thing){.what = SX_LOOK_EDGE,
+					.stixel = SX_LOOK_NONE,
+					.row = l->until_row,
+					.disparity = l->until_disparity};
 	return true;
 }
 

@@ -50,6 +50,7 @@ struct sx_look_thing {
 	double row;	  /* image row where it begins, px */
 	double disparity; /* disparity at that row, px; 0 or less: infinitely far */
 	bool at_foot;	  /* no ground before it: UNSEEN begins below the vehicle */
+	bool below;	  /* at_foot, and what is seen there was measured below the road */
 };
 
 /* State of a walk through one column, from bottom to top. */

@@ -28,7 +28,8 @@
  * A range says nothing about the way to the obstacle, and a planner takes that way as free. If the ground
  * ends unseen within SCAN_NEAR_HEIGHTS camera heights, where the camera sees it steeply, it probably ends at
  * a drop. Then an obstacle more than SCAN_BEYOND times as far away gives no range. Farther away the foot of
- * many objects is not measured.
+ * many objects is not measured. The same holds if the lowest thing that is seen lies below the road: the edge
+ * of the drop is in the blind zone.
  */
 #define SCAN_NEAR_HEIGHTS 4.0
 #define SCAN_BEYOND 2.0
@@ -302,13 +303,14 @@ static bool scan_hides_drop(const struct sx_scan *s, const struct sx_scan_column
 
 static void scan_thing(struct sx_scan *s, struct sx_scan_column *c, const struct sx_look_thing *thing)
 {
-	const double range = thing->at_foot ? 0.0 : sx_scan_range(s, c, thing->row, thing->disparity);
+	const double place = sx_scan_range(s, c, thing->row, thing->disparity);
+	const double range = thing->at_foot ? 0.0 : place;
 
 	sx_must_or(return, thing->what, <=, SX_LOOK_EDGE);
 	if (thing->what == SX_LOOK_OBSTACLE && scan_hides_drop(s, c, range))
 		return;
 	if (thing->what == SX_LOOK_UNSEEN)
-		c->seen_to = range;
+		c->seen_to = thing->below ? place : range;
 	if (thing->what == SX_LOOK_OBSTACLE ||
 	    (thing->what == SX_LOOK_DROP && s->o.drop == STIXEL_SCAN_AS_OBSTACLE))
 		scan_put_obstacle(s, c, thing->row, thing->disparity);

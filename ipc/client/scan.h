@@ -29,7 +29,8 @@ struct sx_scan_column {
 	double right, middle, left;  /* image columns of its edges and middle, px */
 	struct sx_scan_span horizon; /* range of directions of its edges at the horizon */
 	bool unseen;		     /* the column is unseen from the vehicle on */
-	double seen_to;		     /* range at which its ground ended unseen, m; 0: it did not */
+	/* range at which its ground ended unseen, or at which it sees a lower floor first, m; 0: neither */
+	double seen_to;
 };
 
 /* Returns the point that pixel x, y sees at 1 m along the optical axis, in the axes of the vehicle. */

@@ -351,10 +351,10 @@ static void test_no_drop(void **state)
 	assert_ahead(&s, middle(&s), 10);
 	/* 6 rows below the road, although 1.3 times the distance */
 	begin_with(&s, 265, 0, STIXEL_OBJECT, 6.5);
-	says(&s, STIXEL_FREE_OBJECT, 250 / 6.5, 1);
+	says(&s, STIXEL_FREE_OBJECT, ground_m(265.5), 1);
 	/* 17 rows below the road, but only 1.24 times the distance */
 	begin_with(&s, 332, 0, STIXEL_OBJECT, 25);
-	says(&s, STIXEL_FREE_OBJECT, 10, 1);
+	says(&s, STIXEL_FREE_OBJECT, ground_m(332.5), 1);
 	/* a floor 14 m below the road is not a drop, nor is a low object without ground before it */
 	begin_with(&s, 359, 0, STIXEL_OBJECT, 3.9);
 	says(&s, STIXEL_FREE_UNSEEN, ground_m(360), 1);
@@ -362,6 +362,25 @@ static void test_no_drop(void **state)
 	begin_with(&s, 479, 0, STIXEL_OBJECT, 25);
 	says(&s, STIXEL_FREE_UNSEEN, 0, 0);
 	assert_true(isnan(middle(&s)));
+}
+
+/*
+ * A wall behind the edge of a drop: the lower floor before the wall has about its disparity, and both are one
+ * object. It stands where its foot sees the road.
+ */
+static void test_foot_nearer_than_disparity(void **state)
+{
+	static struct scan s;
+
+	begin_with(&s, 329, 0, STIXEL_OBJECT, 25); /* 1.2 times as far as its foot */
+	says(&s, STIXEL_FREE_OBJECT, ground_m(329.5), 1);
+	assert_float_equal(middle(&s), ground_m(329.5), 0.02);
+	begin_with(&s, 317, 0, STIXEL_OBJECT, 25); /* 3 rows below the road are no evidence */
+	says(&s, STIXEL_FREE_OBJECT, 10, 1);
+	begin_with(&s, 379, 330, STIXEL_UNKNOWN, 0); /* the ground does not reach the object */
+	case_add(&s.c, COLUMN, STIXEL_OBJECT, 329, 0, 25);
+	says(&s, STIXEL_FREE_UNSEEN, ground_m(380), 1);
+	assert_ahead(&s, middle(&s), 10);
 }
 
 static void test_unknown(void **state)
@@ -533,6 +552,7 @@ int main(void)
 		cmocka_unit_test(test_drop),
 		cmocka_unit_test(test_steps_of_ground),
 		cmocka_unit_test(test_no_drop),
+		cmocka_unit_test(test_foot_nearer_than_disparity),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_low_object),
 		cmocka_unit_test(test_blind_frame),

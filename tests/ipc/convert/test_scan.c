@@ -314,6 +314,39 @@ static void test_a_drop_may_hide_before_it(void **state)
 	}
 }
 
+/*
+ * The edge of a drop is in the blind zone: the image shows the lower floor from its lowest row on, which sees
+ * the road 3.1 m away, and a wall.
+ */
+static void test_a_drop_in_the_blind_zone(void **state)
+{
+	static const struct {
+		double m; /* distance of the wall, m */
+		bool filled, drop_is_free, known;
+	} cases[] = {{6, false, false, true},
+		     {6.5, false, false, false}, /* more than twice as far as the lowest row */
+		     {6.5, true, false, true},	 /* the lower floor was hardly measured */
+		     {6.5, false, true, true}};
+	static struct scan s;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const int foot = 239 + (int)(750 / cases[i].m);
+		float r;
+
+		begin_column(&s);
+		s.o.drop = cases[i].drop_is_free ? STIXEL_SCAN_AS_FREE : STIXEL_SCAN_AS_OBSTACLE;
+		case_add(&s.c, COLUMN, STIXEL_OBJECT, 479, foot + 1, 40)->flags =
+			cases[i].filled ? STIXEL_FLAG_FILLED : 0;
+		case_add(&s.c, COLUMN, STIXEL_OBJECT, foot, 0, 250 / cases[i].m);
+		r = middle(&s);
+		if (cases[i].known)
+			assert_true(fabs((double)r * cos(angle(&s, looks_through(&s, 322))) - cases[i].m) <
+				    0.05);
+		else
+			assert_true(isnan(r));
+	}
+}
+
 static void test_limits_of_range(void **state)
 {
 	static struct scan s;
@@ -729,6 +762,7 @@ int main(void)
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_filled),
 		cmocka_unit_test(test_a_drop_may_hide_before_it),
+		cmocka_unit_test(test_a_drop_in_the_blind_zone),
 		cmocka_unit_test(test_limits_of_range),
 		cmocka_unit_test(test_band),
 		cmocka_unit_test(test_band_to_the_row),
