@@ -332,6 +332,17 @@ class Instance:
     def until_state(self, state, seconds=PATIENCE_S):
         return until(lambda: (lambda s: s if s["state"] == state else None)(self.status()), seconds, "state " + state)
 
+    def threads(self):
+        """Returns {name: number} of the daemon's threads."""
+        found = {}
+        for tid in os.listdir("/proc/%d/task" % self.process.pid):
+            try:
+                with open("/proc/%d/task/%s/comm" % (self.process.pid, tid)) as f:
+                    found[f.read().strip()] = int(tid)
+            except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+                continue
+        return found
+
     def until_published(self, count, seconds=PATIENCE_S):
         return until(lambda: (lambda s: s if s["frames"]["published"] >= count else None)(self.status()), seconds,
                      "%d frames" % count)

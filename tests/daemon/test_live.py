@@ -149,7 +149,7 @@ class Changes(Live):
         answers = []
         t = threading.Thread(target=lambda: answers.append(i.order("stixels.width=8")))
         t.start()
-        time.sleep(0.3)
+        until(lambda: "contexts" in i.threads(), 30, "contexts that are made")
         self.assertEqual(i.stop(), 0)
         t.join()
         code, text = answers[0]

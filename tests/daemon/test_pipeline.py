@@ -470,7 +470,7 @@ class Watchdog(TestCase):
     def test_stopped_frame_thread_gets_no_pings_and_recovers(self):
         i = self.fake(interval_us=5000, compute_us=1000)
         i.until_published(10)
-        thread = self.thread(i, "frame")
+        thread = i.threads()["frame"]
         libc = ctypes.CDLL(None, use_errno=True)
         libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
         seize, interrupt, detach = 0x4206, 0x4207, 17
@@ -486,14 +486,6 @@ class Watchdog(TestCase):
         i.until_published(published + 10)
         self.assertGreaterEqual(self.pings(i, self.three_periods), 6)
         self.assertEqual(i.stop(), 0)
-
-    @staticmethod
-    def thread(i, name):
-        for tid in os.listdir("/proc/%d/task" % i.process.pid):
-            with open("/proc/%d/task/%s/comm" % (i.process.pid, tid)) as f:
-                if f.read().strip() == name:
-                    return int(tid)
-        raise AssertionError("no thread " + name)
 
 
 if __name__ == "__main__":

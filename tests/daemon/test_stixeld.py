@@ -157,10 +157,7 @@ class Life(TestCase):
             locked = int([line for line in f if line.startswith("VmLck")][0].split()[1])
         # ThreadSanitizer swallows mlockall()
         self.assertTrue(locked > 1000 or SANITIZED or "realtime.lock_memory is not permitted" in i.text(), i.text())
-        policies = {}
-        for tid in os.listdir("/proc/%d/task" % i.process.pid):
-            with open("/proc/%d/task/%s/comm" % (i.process.pid, tid)) as f:
-                policies[f.read().strip()] = os.sched_getscheduler(int(tid))
+        policies = {name: os.sched_getscheduler(thread) for name, thread in i.threads().items()}
         if "realtime.priority = 7 is not permitted" not in i.text():
             self.assertEqual(policies.pop("capture"), os.SCHED_FIFO)
         self.assertEqual(set(policies.values()), {os.SCHED_OTHER}, policies)
