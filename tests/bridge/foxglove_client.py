@@ -1,17 +1,32 @@
 # A client of foxglove.sdk.v1 in a separate process, independent of stixel-bridge: it implements the public description
 # of the protocol. Commands and answers are lines of JSON. Messages are written as base64.
+#
+# The client has one thread. Two threads must not use one TLS connection of CPython 3.11 at the same time: if one reads
+# the session tickets of the server while the other one writes, OpenSSL fails, or the connection hangs. websockets.sync
+# has a thread that reads.
 # SPDX-License-Identifier: Apache-2.0
+import asyncio
 import base64
 import json
+import socket
 import ssl
 import struct
 import sys
 
+from websockets.asyncio.client import connect
 from websockets.exceptions import WebSocketException
-from websockets.sync.client import connect
 
 MESSAGE_DATA = 1  # binary messages: opcode, subscription, ns, payload
 HEAD = struct.Struct("<BIQ")
+loop = asyncio.new_event_loop()  # it runs only during a command, and so the client reads only then
+
+
+def run(what, seconds=None):
+    """Waits for the result of a coroutine. Raises TimeoutError after `seconds`."""
+    try:
+        return loop.run_until_complete(asyncio.wait_for(what, seconds))
+    except asyncio.TimeoutError:  # another class before Python 3.11
+        raise TimeoutError("no answer in %g s" % seconds) from None
 
 
 class Client:
@@ -23,15 +38,21 @@ class Client:
 
     def connect(self, url, subprotocol="foxglove.sdk.v1", ca=None, channels=0):
         """Connects. Returns the server's information and its channels, after at least `channels` of them have come."""
-        context = ssl.create_default_context(cafile=ca) if ca else None
-        self.socket = connect(url, subprotocols=[subprotocol], max_size=None, max_queue=4, ssl=context, open_timeout=60,
-                              compression=None)
-        info = json.loads(self.socket.recv(10))
+        options = {"ssl": ssl.create_default_context(cafile=ca)} if ca else {}
+
+        async def opened():
+            return await connect(url, subprotocols=[subprotocol], max_size=None, max_queue=4, open_timeout=None,
+                                 ping_interval=None, compression=None, **options)
+        self.socket = run(opened(), 60)
+        info = json.loads(self.receive(10))
         while len(self.channels) < channels:
-            told = json.loads(self.socket.recv(10))
+            told = json.loads(self.receive(10))
             assert told["op"] == "advertise", told
             self.channels.update({c["topic"]: c for c in told["channels"]})
         return {"info": info, "subprotocol": self.socket.subprotocol, "channels": self.channels}
+
+    def receive(self, seconds):
+        return run(self.socket.recv(), seconds)
 
     def subscribe(self, topics):
         wanted = []
@@ -46,7 +67,7 @@ class Client:
                           "subscriptionIds": [n for n, topic in self.topics.items() if topic in topics]})
 
     def send(self, what):
-        self.socket.send(what if isinstance(what, str) else json.dumps(what))
+        run(self.socket.send(what if isinstance(what, str) else json.dumps(what)))
         return True
 
     def take(self, count, seconds=10, sizes=False):
@@ -55,7 +76,7 @@ class Client:
         found = []
         try:
             while len(found) < count:
-                data = self.socket.recv(seconds)
+                data = self.receive(seconds)
                 if isinstance(data, str):
                     self.texts.append(json.loads(data))
                     continue
@@ -74,7 +95,7 @@ class Client:
             for i, told in enumerate(self.texts):
                 if told["op"] == op:
                     return self.texts.pop(i)
-            data = self.socket.recv(seconds)
+            data = self.receive(seconds)
             if isinstance(data, str):
                 self.texts.append(json.loads(data))
 
@@ -84,11 +105,9 @@ class Client:
             c = Client()
             c.connect(url, channels=1)
             c.subscribe([topic])
-            if i % 2:
-                c.socket.close()
-            else:
-                c.socket.socket.shutdown(2)
-                c.socket.close_socket()
+            if not i % 2:
+                c.socket.transport.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+            run(c.socket.close())
         return True
 
 
