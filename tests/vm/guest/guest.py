@@ -4,6 +4,7 @@
 import contextlib
 import glob
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -62,20 +63,27 @@ def text(path):
         return ""
 
 
+# functions of the kernel through which a thread opens, uses and closes a camera, or registers and removes one
+CAMERA_CALLS = ("chrdev", "media_", "uvc", "usb", "v4l2", "vb2", "vhci", "video", "vivid")
+
+
 def stuck():
-    """Describes the threads that have a camera open or wait uninterruptibly in the kernel, each with its place
-    there."""
+    """Describes what may use a camera: threads that have it open or mapped, threads that wait uninterruptibly or are in
+    the kernel's code of cameras, each with its place there, USB devices and ports, and the end of the kernel's log."""
     said = []
     for task in glob.glob("/proc/[0-9]*/task/[0-9]*"):
-        nodes = set()
+        nodes = set(re.findall(r"/dev/(?:video|media).*", text(task + "/maps")))
         for fd in glob.glob(task + "/fd/*"):
             with contextlib.suppress(OSError):  # the descriptor is closed by now
                 nodes |= {node for node in [os.readlink(fd)] if node.startswith(("/dev/video", "/dev/media"))}
         state = text(task + "/stat").rpartition(") ")[2][:1]
-        if nodes or state == "D":
-            calls = " < ".join(line.split()[-1] for line in text(task + "/stack").splitlines())
-            said.append("%s (%s) %s %s: %s" % (task, text(task + "/comm"), state, " ".join(sorted(nodes)), calls))
-    return said
+        calls = [line.split()[-1] for line in text(task + "/stack").splitlines()]
+        if nodes or state == "D" or any(call.startswith(CAMERA_CALLS) for call in calls):
+            said.append("%s (%s) %s %s: %s" % (task, text(task + "/comm"), state, " ".join(sorted(nodes)),
+                                               " < ".join(calls)))
+    said += ["%s: %s" % (path, text(path)) for path in sorted(glob.glob("/sys/bus/usb/devices/*/product"))]
+    said += text("/sys/devices/platform/vhci_hcd.0/status").splitlines()
+    return said + run("dmesg", check=False).splitlines()[-20:]
 
 
 def unload(module):
