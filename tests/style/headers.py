@@ -4,6 +4,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import concurrent.futures
 import fnmatch
+import itertools
 import os
 import platform
 import re
@@ -54,7 +55,8 @@ def compile_one(root, command, name):
     if out.returncode == 0:
         return []
     first = [line for line in out.stderr.splitlines() if "error" in line] or [out.stderr.strip()[:200] or "killed"]
-    return ["%s:1: does not compile alone with %s: %s" % (name, command[0], first[0])]
+    compiler = " ".join(itertools.takewhile(lambda word: not word.startswith("-"), command))
+    return ["%s:1: does not compile alone with %s: %s" % (name, compiler, first[0])]
 
 
 def commands(c, cxx, name, shown=frozenset()):

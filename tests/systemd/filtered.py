@@ -57,7 +57,7 @@ def allowed_names(units):
 
 def numbers():
     """Returns the numbers of this machine's system calls, by name."""
-    text = subprocess.run([os.environ.get("CC", "cc").split()[0], "-E", "-dM", "-include", "asm/unistd.h", "-x", "c",
+    text = subprocess.run([*os.environ.get("CC", "cc").split(), "-E", "-dM", "-include", "asm/unistd.h", "-x", "c",
                            "/dev/null"], capture_output=True, text=True, check=True).stdout
     return {name: int(n) for name, n in re.findall(r"(?m)^#define __NR_(\w+) (\d+)$", text)}
 
