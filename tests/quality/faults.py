@@ -2,12 +2,12 @@
 """Measures what readers get when cameras fail. Plants faults into pairs (camera_faults.py), lets stixeld read them as
 image files, and reads its frames as users do.
 
-Usage: tests/quality/faults.py BUILD [-s KEY=VALUE]... [--only TEXT]... [--jobs N] [PATH]...
+Usage: tests/quality/faults.py BUILD [-s KEY=VALUE]... [--each KEY=VALUE]... [--only TEXT]... [--jobs N] [PATH]...
 
 BUILD: a build folder. PATH: pairs in the form of source.path, with a calib.txt in their folder. If a PATH has several
 pairs, the first one is the standing street, and all of them are the drive. Without PATH: two synthetic streets. --only:
-only faults whose name begins with TEXT. STIXEL_LIBRARY and PYTHONPATH select another library and module than those of
-BUILD and of this source.
+only faults whose name begins with TEXT. --each: measures once with each of these settings, with the same pictures.
+STIXEL_LIBRARY and PYTHONPATH select another library and module than those of BUILD and of this source.
 
 Prints a Markdown table with a line for each fault. Counts are sums over the pairs. The first three are those of the
 last frame of a fault, the other ones those of its worst frame:
@@ -33,6 +33,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import concurrent.futures
+import functools
 import os
 import sys
 import tempfile
@@ -105,6 +106,12 @@ class View:
     def inside(self, x):
         return np.clip(np.rint(x).astype(int), 0, self.width - 1)
 
+    @functools.cached_property
+    def beside(self):
+        """For each ray, which rays are at most BESIDE px to its side."""
+        return np.abs(self.ray_x[:, None] - self.ray_x[None]) <= BESIDE
+
+    @functools.lru_cache(maxsize=None)
     def obstacle_rows(self, ray):
         """Returns the first and last row of the obstacle that a ray meets, by the stixels of its column. None: the
         obstacle is low."""
@@ -230,8 +237,8 @@ class Truth:
         scan = frame.scan()
         r, begins = scan.ranges, getattr(scan, "begins", scan.range_min)
         free = np.isposinf(r)
-        seen_near = np.array([(r[np.abs(view.ray_x - x) <= BESIDE] <= FARTHER * most).any()
-                              for x, most in zip(view.ray_x, view.range)])
+        nearest = np.where(view.beside, np.where(np.isnan(r), np.inf, r), np.inf).min(1)
+        seen_near = nearest <= FARTHER * view.range
         beyond = free | (r > FARTHER * view.range)
         walls = (r < OBSTACLE_M) & ((r < NEARER * view.range) | view.free)
         return {"blind": (free & self.blind).sum(),
@@ -342,19 +349,27 @@ def frames_of_street(program, source, settings):
              (len(found), MOVING, RUNS_MOST))
 
 
-class Case:
-    """A street, the camera that sees it, and the result for a clean pair."""
+class Drawn:
+    """Pairs of a source, and the camera that sees them."""
 
     def __init__(self, program, source, settings):
         frames = frames_of_files(program, source, settings) if "source.kind=files" in source else frames_of_street(
             program, source, settings)
         first = frames[0]
-        self.program = program
         of_files = [s for s in source + settings if not s.startswith(("source.", "camera.calibration"))]
         self.settings = of_files + ["camera.%s=%.9g" % (k, getattr(first.camera, k)) for k in first.camera._fields]
         again = [i for i, f in enumerate(frames) if i and (f.left == first.left).all()]  # the files repeat in a loop
-        pairs = [(f.left.astype(float), f.right.astype(float)) for f in frames[:min([MOVING] + again)]]
-        self.street = camera_faults.Street(pairs, first.road.horizon_row)
+        self.pairs = [(f.left.astype(float), f.right.astype(float)) for f in frames[:min([MOVING] + again)]]
+        self.horizon = first.road.horizon_row
+
+
+class Case:
+    """A street, and the result for a clean pair with some settings."""
+
+    def __init__(self, program, drawn, settings):
+        self.program = program
+        self.settings = drawn.settings + settings
+        self.street = camera_faults.Street(drawn.pairs, drawn.horizon)
         clean = camera_faults.FAULTS["clean"](self.street, np.random.default_rng(1))
         frames, _, _ = run_files(program, self.settings, clean.pairs)
         self.view = View(frames[1:])
@@ -415,11 +430,38 @@ def street_of(scene):
     return ["source.kind=synthetic", "source.size=640x240", "source.scene=" + scene, "stereo.disparities=64"]
 
 
+def table(pool, cases, names, known_here):
+    """Measures all faults and prints their table. Returns the number of faults over a limit.
+
+    known_here: function of a fault's name that returns the names of its known excesses."""
+    failed, still = [], []
+    print("| fault | free | unseen | obstacle | %s | state |\n|%s" % (" | ".join(COUNTS), "---|" * (len(COUNTS) + 5)))
+    found = {n: [pool.submit(case.measure, n) for case in cases if len(case.street.pairs) > 1 or "frozen" not in n]
+             for n in names}
+    for name, results in found.items():
+        results = [f.result() for f in results]
+        if not results:
+            continue
+        rays, counts = (sum(r[i] for r in results) for i in (0, 1))
+        over = over_limits(name, rays, counts, any(r[3] for r in results))
+        old = [k for k in over if k in known_here(name)]
+        still += ["%s: %s" % (name, ", ".join(old))] if old else []
+        over = [k for k in over if k not in old]
+        print("| %s | %s | %s |" % (name, " | ".join(map(str, [*rays, *counts])),
+                                   "; ".join(sorted({r[2] for r in results}))), flush=True)
+        failed += ["%s: %s" % (name, ", ".join(over))] if over else []
+    if still:
+        print("\nknown to be over a limit:", *still, sep="\n")
+    print("\n%d of %d faults are over a limit" % (len(failed), len(names)), *failed, sep="\n")
+    return len(failed)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("build")
     p.add_argument("path", nargs="*")
     p.add_argument("-s", action="append", default=[], metavar="KEY=VALUE")
+    p.add_argument("--each", action="append", default=[], metavar="KEY=VALUE")
     p.add_argument("--only", action="append", default=[], metavar="TEXT")
     p.add_argument("--jobs", type=int, default=8)
     a = p.parse_intermixed_args()
@@ -429,28 +471,14 @@ def main():
     names = [n for n in camera_faults.FAULTS if not a.only or n.startswith(tuple(a.only))]
     if not names:
         p.error("no fault begins with %s" % " or ".join(a.only))
-    failed, still = [], []
-    print("| fault | free | unseen | obstacle | %s | state |\n|%s" % (" | ".join(COUNTS), "---|" * (len(COUNTS) + 5)))
+    failed = 0
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        cases = list(pool.map(lambda source: Case(program, source, a.s), sources))
-        found = {n: [pool.submit(case.measure, n) for case in cases if len(case.street.pairs) > 1 or "frozen" not in n]
-                 for n in names}
-        for name, results in found.items():
-            results = [f.result() for f in results]
-            if not results:
-                continue
-            rays, counts = (sum(r[i] for r in results) for i in (0, 1))
-            over = over_limits(name, rays, counts, any(r[3] for r in results))
-            if not a.path:
-                old = [k for k in over if k in known(name, a.s)]
-                still += ["%s: %s" % (name, ", ".join(old))] if old else []
-                over = [k for k in over if k not in old]
-            print("| %s | %s | %s |" % (name, " | ".join(map(str, [*rays, *counts])),
-                                       "; ".join(sorted({r[2] for r in results}))), flush=True)
-            failed += ["%s: %s" % (name, ", ".join(over))] if over else []
-    if still:
-        print("\nknown to be over a limit:", *still, sep="\n")
-    print("\n%d of %d faults are over a limit" % (len(failed), len(names)), *failed, sep="\n")
+        drawn = list(pool.map(lambda source: Drawn(program, source, a.s), sources))
+        for each in a.each or [None]:
+            more = [each] if each else []
+            cases = list(pool.map(lambda d, more=more: Case(program, d, more), drawn))
+            print("%s\n" % each if each else "", end="")
+            failed += table(pool, cases, names, known_here=lambda name, s=a.s + more: () if a.path else known(name, s))
     sys.exit(bool(failed))
 
 
