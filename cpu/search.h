@@ -14,7 +14,7 @@
 #include "cpu/pool.h"
 #include "stages/pyramid/pyramid.h"
 
-#define SX_LIST_BLOCKS_MAX 15 /* blocks of the coarsest scale of 480 disparities */
+#define SX_LIST_BLOCKS_MAX 7  /* blocks of a coarsest scale of 56 disparities; 6 on finer ones */
 #define SX_COLUMNS_TOGETHER 2 /* columns of tiles of a task */
 #define SX_TILE_ROW_BYTES (SX_SEARCH_TILE_WIDTH * SX_SEARCH_BLOCK)
 #define SX_TILE_COLUMN_BYTES (SX_SEARCH_TILE_HEIGHT * SX_SEARCH_BLOCK)

@@ -402,10 +402,12 @@ static ALWAYS_INLINE void find_winners(const struct row_walk *w, int q, int n)
 /* Returns the blocks of the finer scale that the candidates of a block hit; of: bit i: 2 * block + i - 1. */
 static ALWAYS_INLINE uint64_t hits_of(const struct sx_search_level *l, unsigned of, int block)
 {
+	const int rest = l[-1].blocks - (2 * block - 1); /* blocks from that of bit 0 on: 2 or more */
+
 	if (block == 0)
 		return of >> 1 | (of & 1);
-	if (block == l->blocks - 1 && of & 8) /* the block after the last one counts as the last one */
-		of = (of & 7) | 4;
+	if (of >> rest) /* blocks after the last one count as the last one */
+		of = (of & ((1u << rest) - 1)) | 1u << (rest - 1);
 	return (uint64_t)of << (2 * block - 1);
 }
 

@@ -26,20 +26,24 @@ struct sx_pyramid {
 	void *tiles_scratch, *sgm_scratch;
 };
 
+static int half_up(int n)
+{
+	return (n + 1) / 2;
+}
+
+/* Returns the disparities of the next coarser scale: half of them, as whole blocks. */
+static int half_blocks(int disparities)
+{
+	return half_up(disparities / SX_SEARCH_BLOCK) * SX_SEARCH_BLOCK;
+}
+
 int sx_pyramid_scales(int disparities)
 {
 	int n = 1;
 
-	while (disparities / 2 >= SX_PYRAMID_COARSEST && disparities / 2 % SX_SEARCH_BLOCK == 0) {
-		disparities /= 2;
+	for (; disparities / 2 >= SX_PYRAMID_COARSEST; disparities = half_blocks(disparities))
 		n++;
-	}
 	return n;
-}
-
-static int half_up(int n)
-{
-	return (n + 1) / 2;
 }
 
 static int half_down(int n)
@@ -58,7 +62,7 @@ struct sx_pyramid_scale sx_pyramid_scale(const struct sx_stereo_params *p, int w
 		s.first_row += SX_SEARCH_TILES_Y(s.height);
 		s.width = half_up(s.width);
 		s.height = half_up(s.height);
-		s.disparities /= 2;
+		s.disparities = half_blocks(s.disparities);
 		s.min_disparity = half_down(s.min_disparity);
 	}
 	s.tiles_x = SX_SEARCH_TILES_X(s.width);

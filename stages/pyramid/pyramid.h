@@ -1,7 +1,7 @@
 /*
- * Pyramid search: semi-global matching of selected candidates. The coarsest scale is searched in full. On each
- * finer scale, a tile searches those blocks of disparities that the coarser scale, thin objects or the row of
- * tiles suggest. The number of cells that are searched hardly grows with the number of disparities.
+ * Pyramid search: semi-global matching of selected candidates. The coarsest scale is searched in full. On
+ * each finer scale, a tile searches those blocks of disparities that the coarser scale, thin objects or the
+ * row of tiles suggest. The number of cells that are searched hardly grows with the number of disparities.
  * docs/develop/algorithm.md, pyramid search. Candidates from a coarser scale: Rothermel et al., SURE:
  * Photogrammetric surface reconstruction from imagery, 2012 (tSGM).
  *
@@ -20,8 +20,8 @@ extern "C" {
 #endif
 
 /*
- * A scale of the pyramid. Scale 0 is the image. Scale k has 2^-k of its width and height, rounded up. Disparity
- * d of a scale means min_disparity + d px in its image.
+ * A scale of the pyramid. Scale 0 is the image. Scale k has 2^-k of its width and height, rounded up.
+ * Disparity d of a scale means min_disparity + d px in its image.
  */
 struct sx_pyramid_scale {
 	int width, height, disparities, min_disparity;
@@ -30,8 +30,9 @@ struct sx_pyramid_scale {
 };
 
 /*
- * Returns the number of scales, 1 .. SX_PYRAMID_SCALES_MAX: the coarsest one has at least SX_PYRAMID_COARSEST
- * disparities, and a multiple of SX_SEARCH_BLOCK.
+ * Returns the number of scales, 1 .. SX_PYRAMID_SCALES_MAX. Each scale has half the disparities of the finer
+ * one, rounded up to whole blocks; the coarsest one has SX_PYRAMID_COARSEST or more, and less than twice as
+ * many.
  */
 int sx_pyramid_scales(int disparities);
 /* Returns scale k of an image of this size. */
@@ -58,7 +59,8 @@ void sx_pyramid_halve(const struct sx_image *from, const struct sx_image *to);
  *    (Q, J) are the pixels of scale k + 1 with x in 8Q - 2 .. 8Q + 9 and y in 4J - 2 .. 4J + 5 that hit it.
  * 4. Favourite. Each row of tiles from 40 % of the image height on keeps in all its tiles the block with most
  *    votes in the row, the lowest one of equals. This is the road.
- * 5. Evidence of thin objects, from costs of the even rows of scale k. G(X, Y, d) sums the costs of the pixels
+ * 5. Evidence of thin objects, from costs of the even rows of scale k. G(X, Y, d) sums the costs of the
+ * pixels
  *    in columns 4X .. 4X + 3 and rows 4Y and 4Y + 2. Each tile has six strips: four of one group by four, X =
  *    4Q + s and Y = 2J - 1 .. 2J + 2, and two of four groups by one, X = 4Q .. 4Q + 3 and Y = 2J + s. Groups
  *    outside the image do not count, and a strip without groups has no evidence. Let b0 be the lowest

@@ -84,7 +84,7 @@ SX_PYRAMID_INLINE bool sx_pyramid_row_has_favourite(int row, int rows)
  */
 SX_PYRAMID_INLINE struct sx_search_tile sx_pyramid_choose(const uint16_t *strength, int blocks)
 {
-	struct sx_search_tile tile = {0};
+	struct sx_search_tile tile = {0, {0}, 0};
 
 	for (int b = 0; b < blocks; b++) {
 		int weakest = 0;
