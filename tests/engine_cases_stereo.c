@@ -194,6 +194,17 @@ void engine_cases_min_disparity(engine_case_fn *check)
 		t.shift = min[i / 2] + 20;
 		check(&t);
 	}
+	for (size_t i = 0; i < 5; i++) { /* all disparities are negative, in every flow of cuda */
+		struct engine_case t = engine_case_small(520 + i);
+
+		t.params.stereo.disparities = 32;
+		t.params.stereo.min_disparity = -66 - (int)i;
+		t.width = 40;
+		t.height = 31;
+		t.params.stereo.p2_edge = i % 2 ? 20 : 0;
+		t.shift = -50;
+		check(&t);
+	}
 }
 
 void engine_cases_winner(engine_case_fn *check)

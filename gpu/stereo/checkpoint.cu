@@ -70,7 +70,9 @@ void sx_descriptors_cuda_take(struct sx_cuda_memory *m, struct sx_image *ret,
 {
 	const struct sx_stereo_params *p = &c->params.stereo;
 	const int lead = lead_of(p);
-	const size_t before = lead > 0 ? (size_t)lead : 0, early = lead < 0 ? (size_t)-lead : 0;
+	const size_t early = lead < 0 ? (size_t)-lead : 0;
+	/* the words that pixels meet, `early` or -`before` words behind the descriptors, begin at a whole ROUND */
+	const size_t before = lead > 0 ? (size_t)lead : sx_cuda_rounded_up(early, ROUND) - early;
 	const size_t width = (size_t)c->width;
 	const size_t met = (size_t)p->disparities + sx_cuda_rounded_up(width, ROUND);
 	const size_t own = before + sx_cuda_rounded_up(width, 4);
