@@ -37,6 +37,11 @@ __device__ __forceinline__ uint32_t sx_warp_min(uint32_t v)
 	SX_WARP_REDUCE(min, v < w ? v : w);
 }
 
+__device__ __forceinline__ uint32_t sx_warp_or(uint32_t v)
+{
+	SX_WARP_REDUCE(or, v | w);
+}
+
 __device__ __forceinline__ int64_t sx_warp_sum64(int64_t v)
 {
 	long long sum = v;

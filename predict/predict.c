@@ -56,6 +56,8 @@ static bool counts_paths(struct sx_prediction *p, const struct sx_stereo_params 
 		return lacks(p, "stereo.disparities = %d: counted for 64 and 128", s->disparities);
 	if (s->matcher == SX_MATCH_EXTERNAL)
 		return lacks(p, "stereo.matcher = external: another process matches");
+	if (sx_is_pyramid(s))
+		return lacks(p, "stereo.search = pyramid: counted for full");
 	if (s->p2_edge)
 		return lacks(p, "stereo.p2_edge = %d: counted for 0", s->p2_edge);
 	if (s->out_of_view != SX_OUT_OF_VIEW_ZERO)

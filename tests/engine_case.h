@@ -39,6 +39,8 @@ struct engine_case {
 struct sx_params engine_case_params(void);
 /* Returns a case of 70x43 pixels of noise, shifted by 7 px. */
 struct engine_case engine_case_small(uint64_t seed);
+/* Draws a case of pyramid search. zncc: its costs may be correlations, which not every engine combines. */
+struct engine_case engine_case_pyramid(uint64_t seed, bool zncc);
 /* Returns the size of the cost volume in cells: a measure of the work of a comparison. */
 size_t engine_case_cells(const struct engine_case *t);
 
@@ -82,6 +84,7 @@ void engine_cases_edges(engine_case_fn *check); /* p2_edge: costs, paths */
 void engine_cases_paths(engine_case_fn *check); /* P2 just below and just above the limit of a byte */
 void engine_cases_extreme_sums(engine_case_fn *check);
 void engine_cases_min_disparity(engine_case_fn *check); /* -128 .. 128 px */
+void engine_cases_pyramid(engine_case_fn *check);	/* sizes, settings, 32 .. 512 disparities; not zncc */
 void engine_cases_winner(engine_case_fn *check);
 void engine_cases_filters(engine_case_fn *check);
 void engine_cases_pixels(engine_case_fn *check);

@@ -72,7 +72,7 @@ static int whole_of(const struct sx_option *o, struct check_rng *r)
 /* Returns true for values that not every engine computes. */
 static bool is_not_for_all(const char *word)
 {
-	static const char *const some[] = {"float", "int32", "slanted-exact", "pyramid"};
+	static const char *const some[] = {"float", "int32", "slanted-exact"};
 
 	for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++)
 		if (!strcmp(word, some[i]))
@@ -133,6 +133,8 @@ static bool is_sound(const struct sx_params *p, int width, int height)
 	struct sx_why why;
 
 	sx_stereo_resolve(&resolved.stereo);
+	if (sx_is_pyramid(&p->stereo) && p->stereo.cost == SX_COST_ZNCC)
+		return false; /* cuda does not combine them */
 	return sx_params_check(&resolved, width, height, &why) == 0;
 }
 

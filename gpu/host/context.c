@@ -120,6 +120,8 @@ static int create_aggregation(struct sx_context *x)
 
 	if (sx_cuda_is_external(x))
 		return 0;
+	if (sx_cuda_is_pyramid(x))
+		return sx_pyramid_cuda_create(&s->pyramid, &x->memory, &x->config, x->device->sms);
 	sx_cuda_cost_take(x);
 	if (x->flow == SX_VOLUME_CHECKPOINT)
 		return sx_checkpoint_cuda_create(&s->checkpoint, &x->memory, &x->config, x->device->sms);
@@ -167,6 +169,7 @@ static void destroy_stages(struct sx_cuda_stages *s)
 {
 	sx_ingest_cuda_destroy(s->ingest);
 	sx_sgm_cuda_destroy(s->sgm);
+	sx_pyramid_cuda_destroy(s->pyramid);
 	sx_checkpoint_cuda_destroy(s->checkpoint);
 	sx_fastdt_cuda_destroy(s->fastdt);
 	sx_filter_cuda_destroy(s->filter);

@@ -148,7 +148,7 @@ static size_t cuda_traffic(const struct sx_context *x)
 {
 	const struct sx_cuda_stages *s = &x->stages;
 
-	if (sx_cuda_is_external(x))
+	if (sx_cuda_is_external(x) || s->pyramid) /* pyramid: as many as the images need */
 		return 0;
 	if (s->fastdt)
 		return sx_fastdt_cuda_traffic(s->fastdt);

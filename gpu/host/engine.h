@@ -13,9 +13,10 @@
 
 /*
  * Bits of enum sx_ability. The engine has neither FastDT in float and int32 nor slanted-exact, because these
- * are not used at a camera's frame rate.
+ * are not used at a camera's frame rate, and no pyramid search with zncc, whose costs are computed as a whole
+ * volume.
  */
-#define SX_CUDA_ABILITIES 0
+#define SX_CUDA_ABILITIES SX_CAN_PYRAMID
 
 extern const struct sx_backend sx_backend_cuda;
 

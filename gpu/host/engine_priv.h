@@ -13,11 +13,13 @@
 #include "gpu/fastdt/fastdt_cuda.h"
 #include "gpu/host/device.h"
 #include "gpu/host/engine.h"
+#include "gpu/pyramid/pyramid_cuda.h"
 #include "gpu/slanted/slanted_cuda.h"
 #include "gpu/stereo/checkpoint_cuda.h"
 #include "gpu/stixels/reduce_cells_cuda.h"
 #include "gpu/stixels/sky_cuda.h"
 #include "predict/predict.h"
+#include "stages/pyramid/pyramid.h"
 
 /*
  * Signals by an eventfd that a stream has finished or failed. A thread sleeps in the driver until then. A
@@ -92,7 +94,8 @@ struct sx_stage_clock {
 /* Stages that have tables or scratch memory. */
 struct sx_cuda_stages {
 	struct sx_ingest_cuda *ingest;
-	struct sx_sgm_cuda *sgm; /* one of sgm, checkpoint and fastdt */
+	struct sx_sgm_cuda *sgm; /* one of sgm, pyramid, checkpoint and fastdt */
+	struct sx_pyramid_cuda *pyramid;
 	struct sx_checkpoint_cuda *checkpoint;
 	struct sx_fastdt_cuda *fastdt;
 	struct sx_filter_cuda *filter;
@@ -183,6 +186,26 @@ static inline bool sx_cuda_is_external(const struct sx_context *x)
 int sx_cuda_context_create(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
 			   struct sx_why *why);
 void sx_cuda_context_destroy(struct sx_context *x);
+
+/*
+ * Returns true if there is more than one scale to search. One scale is searched in full, as without pyramid.
+ */
+static inline bool sx_cuda_is_pyramid(const struct sx_context *x)
+{
+	const struct sx_stereo_params *p = &x->config.params.stereo;
+
+	return sx_is_pyramid(p) && sx_pyramid_scales(p->disparities) > 1;
+}
+
+/* Returns the images that pyramid search reads and writes. */
+static inline struct sx_pyramid_images sx_cuda_pyramid_images(const struct sx_context *x)
+{
+	const struct sx_image *tap = x->taps;
+
+	return (struct sx_pyramid_images){&tap[SX_TAP_LEFT],	     &tap[SX_TAP_LEFT_CENSUS],
+					  &tap[SX_TAP_TILES],	     &tap[SX_TAP_WINNER],
+					  &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE]};
+}
 
 /* graph.c: captures the chain of x into x->graph. */
 cudaError_t sx_cuda_graph_create(struct sx_context *x);

@@ -129,6 +129,20 @@ static struct sx_checkpoint_images images_of(const struct sx_context *x)
 					     &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE]};
 }
 
+/* Searches the pyramid. The evidence runs beside the paths of the coarsest scale. */
+static cudaError_t chain_pyramid(struct sx_context *x)
+{
+	const struct sx_pyramid_cuda *s = x->stages.pyramid;
+	const struct sx_pyramid_images i = sx_cuda_pyramid_images(x);
+	cudaError_t e;
+
+	if ((e = sx_pyramid_cuda_halve(s, &i, x->stream)) || (e = side_begin(x, &x->side)) ||
+	    (e = sx_pyramid_cuda_evidence(s, &i, x->side.stream)) || (e = side_end(&x->side)) ||
+	    (e = sx_pyramid_cuda_coarsest(s, &i, x->stream)) || (e = side_join(x, &x->side)))
+		return e;
+	return sx_pyramid_cuda_finer(s, &i, x->stream);
+}
+
 static cudaError_t chain_aggregate(struct sx_context *x)
 {
 	const struct sx_cuda_stages *s = &x->stages;
@@ -141,6 +155,8 @@ static cudaError_t chain_aggregate(struct sx_context *x)
 		e = sx_fastdt_cuda_passes(s->fastdt, x->stream);
 		if (!e)
 			e = side_join(x, &x->side);
+	} else if (s->pyramid) {
+		e = chain_pyramid(x);
 	} else {
 		e = sx_sgm_cuda_run(s->sgm, &x->taps[SX_TAP_LEFT], &x->taps[SX_TAP_LEFT_CENSUS], x->stream);
 	}
@@ -166,10 +182,13 @@ static cudaError_t chain_winner(struct sx_context *x)
 			      *confidence = &x->taps[SX_TAP_CONFIDENCE];
 	const struct sx_cuda_stages *s = &x->stages;
 	const struct sx_checkpoint_images i = images_of(x);
+	const struct sx_pyramid_images pyramid = sx_cuda_pyramid_images(x);
 	cudaError_t e;
 
 	if (s->checkpoint)
 		e = sx_checkpoint_cuda_winner(s->checkpoint, &i, x->stream);
+	else if (s->pyramid)
+		e = sx_pyramid_cuda_winner(s->pyramid, &pyramid, x->stream);
 	else if (s->fastdt)
 		e = sx_fastdt_cuda_winner(s->fastdt, left, right, confidence, x->stream);
 	else

@@ -53,6 +53,18 @@ static const struct sx_cuda_volumes *volumes_of(const struct sx_context *x)
 				    : sx_sgm_cuda_volumes(x->stages.sgm);
 }
 
+/* Writes S of the last frame from the volumes of the paths. */
+static cudaError_t write_sum(const struct sx_context *x, const struct sx_image *sum)
+{
+	const struct sx_pyramid_images i = sx_cuda_pyramid_images(x);
+
+	if (x->stages.pyramid)
+		return sx_pyramid_cuda_sum(x->stages.pyramid, &i, sum, x->stream);
+	if (x->stages.fastdt)
+		return sx_fastdt_cuda_sum(x->stages.fastdt, sum, x->stream);
+	return sx_winner_cuda_sum(volumes_of(x), &x->config.params.stereo, sum, x->stream);
+}
+
 /*
  * Copies a tap to the host on the context's own stream, which is idle because the frame has been waited for.
  * The copy takes tens of microseconds, less than a thread takes to sleep and wake, so CUDA's default way of
@@ -64,9 +76,7 @@ static cudaError_t copy(const struct sx_context *x, enum sx_tap tap, const struc
 	cudaError_t e = sx_cuda_enter(x->device);
 
 	if (!e && tap == SX_TAP_SUM)
-		e = x->stages.fastdt
-			    ? sx_fastdt_cuda_sum(x->stages.fastdt, img, x->stream)
-			    : sx_winner_cuda_sum(volumes_of(x), &x->config.params.stereo, img, x->stream);
+		e = write_sum(x, img);
 	if (!e)
 		e = cudaMemcpyAsync(p->host, img->data, p->bytes, cudaMemcpyDeviceToHost, x->stream);
 	if (!e)

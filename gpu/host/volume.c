@@ -67,6 +67,11 @@ void sx_cuda_volume_choose(struct sx_context *x)
 		sx_why_set(&x->volume, "none: another process matches (stereo.matcher = external)");
 		return;
 	}
+	if (sx_cuda_is_pyramid(x)) {
+		sx_why_set(&x->volume, "none: only the cells that a tile searches are kept "
+				       "(stereo.search = pyramid)");
+		return;
+	}
 	figures.sms = d->sms; /* SMs of the green context, which still uses all of the memory */
 	x->flow = sx_predict_volume(&figures, d->integrated, &c, d->volume, &x->volume);
 }

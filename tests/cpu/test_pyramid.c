@@ -18,7 +18,7 @@
 #include "tests/emulated.h"
 #include "tests/engine_case.h"
 
-#define DRAWN 150
+#define DRAWN 120
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define DRAWN_MOST (DRAWN / 3)
 #else
@@ -77,73 +77,25 @@ static struct engine_case pyramid_case(uint64_t seed)
 	return t;
 }
 
-/* Draws penalties that the cost leaves room for: Cmax + P1 + P2 <= 255. */
-static void draw_penalties(struct sx_stereo_params *p, struct check_rng *r)
-{
-	const int room = 255 - sx_cost_max(p->cost);
-
-	p->p1 = 1 + check_below(r, room / 2);
-	p->p2 = p->p1 + check_below(r, room - 2 * p->p1 + 1);
-	p->p1_vertical = 1 + check_below(r, room / 2);
-	p->p2_vertical = p->p1_vertical + check_below(r, room - 2 * p->p1_vertical + 1);
-	if (check_below(r, 2)) { /* sums that fit bytes */
-		p->p1 = 12;
-		p->p2 = 60;
-		p->p1_vertical = 8;
-		p->p2_vertical = 86;
-	}
-	p->p2_edge = check_below(r, 3) ? 0 : 1 + check_below(r, 255);
-}
-
-static void draw_case(struct engine_case *t, struct check_rng *r)
-{
-	static const int disparities[] = {32, 64, 96, 128, 160, 192, 224, 256};
-	static const enum sx_cost costs[] = {SX_COST_CSCT,     SX_COST_CSCT,	 SX_COST_CENSUS,
-					     SX_COST_CENSUS48, SX_COST_CENSUS63, SX_COST_ZNCC};
-	struct sx_stereo_params *p = &t->params.stereo;
-
-	p->cost = costs[check_below(r, 6)];
-	p->paths = 2 << check_below(r, 3);
-	p->disparities = check_below(r, 3) ? disparities[check_below(r, 8)]
-					   : 32 * (1 + check_below(r, SX_PYRAMID_DISPARITIES_MAX / 32));
-	p->min_disparity = check_below(r, 2) ? check_below(r, 257) - 128 : 0;
-	if (p->disparities + p->min_disparity > SX_RANGE_MAX)
-		p->min_disparity = -p->min_disparity;
-	p->out_of_view = check_below(r, 2) ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
-	p->subpixel = (enum sx_subpixel)check_below(r, 3);
-	p->uniqueness = 1 + check_below(r, 100);
-	p->zncc_window = 3 + 2 * check_below(r, 3);
-	draw_penalties(p, r);
-	t->width = 32 + check_below(r, check_below(r, 2) ? 40 : 200);
-	t->height = 32 + check_below(r, check_below(r, 2) ? 20 : 60);
-	t->fill = (enum check_fill)check_below(r, CHECK_FILL_COUNT);
-	t->shift = p->min_disparity + check_below(r, p->disparities / 2);
-	t->padding = check_below(r, 20);
-}
-
 static void test_drawn(void **state)
 {
 	for (int i = 0; i < DRAWN_MOST; i++) {
-		struct engine_case t = pyramid_case(5000 + (uint64_t)i);
-		struct check_rng r = check_rng_seed(t.seed);
+		const struct engine_case t = engine_case_pyramid(5000 + (uint64_t)i, true);
 
-		draw_case(&t, &r);
-		check_case(&t, 1 + check_below(&r, 4), i);
+		check_case(&t, 1 + i % 4, i);
 	}
 }
 
-/* Every number of blocks that a tile or the coarsest scale can have, and sizes that scales halve to one pixel. */
-static void test_disparities(void **state)
+static void check_in_turn(const struct engine_case *t)
 {
-	for (int d = 32; d <= SX_PYRAMID_DISPARITIES_MAX; d += 32) {
-		struct engine_case t = pyramid_case(6000 + (uint64_t)d);
+	const int blocks = t->params.stereo.disparities / 32;
 
-		t.params.stereo.disparities = d;
-		t.width = 32 + d % 50;
-		t.height = 32 + d / 32;
-		t.fill = d / 32 % 2 ? CHECK_NOISE : CHECK_STEPS;
-		check_case(&t, 1 + d / 32 % 3, d / 32);
-	}
+	check_case(t, 1 + blocks % 3, blocks);
+}
+
+static void test_group(void **state)
+{
+	engine_cases_pyramid(check_in_turn);
 }
 
 /* A pair large enough for many tiles and bands, with all vectors. */
@@ -217,9 +169,8 @@ static void test_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_drawn),  cmocka_unit_test(test_disparities),
-		cmocka_unit_test(test_large),  cmocka_unit_test(test_turns),
-		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_drawn), cmocka_unit_test(test_group),  cmocka_unit_test(test_large),
+		cmocka_unit_test(test_turns), cmocka_unit_test(test_memory),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

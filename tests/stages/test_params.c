@@ -296,6 +296,14 @@ static void pyramid_search_is_an_ability(void **state)
 
 	c.params.stereo.search = SX_SEARCH_PYRAMID;
 	assert_int_equal(check_context(&c, SX_CAN_PYRAMID, ""), 0);
+	c.params.stereo.cost = SX_COST_ZNCC;
+	assert_int_equal(check_context(&c, SX_CAN_PYRAMID | SX_CAN_PYRAMID_ZNCC, ""), 0);
+	assert_int_equal(
+		check_context(&c, SX_CAN_PYRAMID,
+			      "stereo.search = pyramid with stereo.cost = zncc: only engine.backend = "
+			      "cpu or reference computes it"),
+		-ENOTSUP);
+	c.params.stereo.cost = SX_COST_CSCT;
 	assert_int_equal(
 		check_context(&c, SX_CAN_SLANTED_EXACT,
 			      "stereo.search = pyramid: only engine.backend = cpu or reference computes it"),

@@ -423,6 +423,7 @@ static void add_all(void)
 	engine_cases_fills(add_case);
 	engine_cases_extreme_sums(add_case);
 	engine_cases_min_disparity(add_case);
+	engine_cases_pyramid(add_case);
 	engine_cases_winner(add_case);
 	engine_cases_filters(add_case);
 	engine_cases_pixels(add_case);

@@ -47,14 +47,15 @@ static bool check_flow(const struct engine_case *t, const struct engine_frame *f
 	return good;
 }
 
-static void check_case(const struct engine_case *t)
+/* Checks a case whose cost volume has at most this number of cells, in one flow or in all. */
+static void check_up_to(const struct engine_case *t, size_t cells)
 {
 	static int turn;
 	struct sx_context *want;
 	struct engine_frame f;
 	bool good = true;
 
-	if (!full && (engine_case_cells(t) > CELLS_MAX || (IS_JUDGED && turn++ % 4)))
+	if (!full && (engine_case_cells(t) > cells || (IS_JUDGED && turn++ % 4)))
 		return;
 	engine_frame_init(&f, t);
 	want = context_of(&sx_backend_reference, reference, t, true);
@@ -65,6 +66,11 @@ static void check_case(const struct engine_case *t)
 	sx_backend_reference.context_destroy(want);
 	assert_true(engine_frame_finish(&f));
 	assert_true(good);
+}
+
+static void check_case(const struct engine_case *t)
+{
+	check_up_to(t, CELLS_MAX);
 }
 
 static void test_sizes(void **state)
@@ -117,6 +123,17 @@ static void test_extreme_sums(void **state)
 static void test_min_disparity(void **state)
 {
 	engine_cases_min_disparity(check_case);
+}
+
+/* Most cells of the volume are not searched. */
+static void check_pyramid(const struct engine_case *t)
+{
+	check_up_to(t, 4 * CELLS_MAX);
+}
+
+static void test_pyramid(void **state)
+{
+	engine_cases_pyramid(check_pyramid);
 }
 
 static void test_winner_options(void **state)
@@ -229,7 +246,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_winner_options), cmocka_unit_test(test_filter_options),
 		cmocka_unit_test(test_fastdt),	       cmocka_unit_test(test_pixel_formats),
 		cmocka_unit_test(test_raw_pairs),      cmocka_unit_test(test_external_maps),
-		cmocka_unit_test(test_stixel_options), cmocka_unit_test(test_slanted),
+		cmocka_unit_test(test_pyramid),	       cmocka_unit_test(test_stixel_options),
+		cmocka_unit_test(test_slanted),
 	};
 	const struct CMUnitTest on_images[] = {cmocka_unit_test(test_images)};
 	const int first = read_arguments(argc, argv);

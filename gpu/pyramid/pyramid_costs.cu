@@ -1,0 +1,101 @@
+/*
+ * M = Cmax - C of the cells that the tiles of a scale search. Must equal sx_cost_max() minus sx_cost_row(),
+ * byte for byte.
+ *
+ * Work:    a block makes one tile, a thread one pixel: POPC of left ^ right for the 8 disparities of each
+ *          block.
+ * Memory:  the 23 right columns that a block of disparities meets are staged in shared memory, 8 rows for
+ *          each slot. The pitch of a row puts the 4 by 8 pixels of a warp in different banks. Costs are
+ *          stored in order, 8 bytes for each pixel and slot.
+ * Shapes:  any size, D and minimal disparity. M of pixels outside the image is 0.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "gpu/pyramid/pyramid.cuh"
+#include "stages/stereo/census.h"
+#include "stages/stereo/sgm.h"
+
+#define THREADS SX_PYRAMID_TILE_PIXELS
+#define HIGH SX_SEARCH_TILE_HEIGHT
+#define MEETS (SX_SEARCH_TILE_WIDTH + SX_SEARCH_BLOCK - 1) /* right columns of a block of disparities */
+
+namespace /* anonymous: else the linker would merge types and templates of the same name from two files */
+{
+
+struct cost_work {
+	struct sx_pyramid_view v;
+	int largest; /* the largest cost */
+};
+
+template <typename Word, bool NO_VIEW>
+__global__ void __launch_bounds__(THREADS) cost_kernel(const struct cost_work w)
+{
+	constexpr int pitch = sizeof(Word) == 4 ? 28 : 26;
+	__shared__ Word right[SX_PYRAMID_SLOTS][HIGH][pitch];
+	const int q = (int)blockIdx.x, j = (int)blockIdx.y, me = (int)threadIdx.x;
+	const int row = me % HIGH, column = me / HIGH;
+	const int x0 = q * SX_SEARCH_TILE_WIDTH, y0 = j * HIGH, x = x0 + column, y = y0 + row;
+	const uint64_t tile = sx_pyramid_tile(w.v, q, j);
+	const int count = sx_pyramid_tile_count(tile);
+	const bool inside = sx_pyramid_is_inside(w.v, x, y);
+	const Word left = sx_pyramid_descriptor<Word>(w.v, 0, x, y);
+	uint8_t *const to = w.v.cost + sx_pyramid_cells(w.v, q, j);
+	uint2 *along = reinterpret_cast<uint2 *>(to) + me;
+	uint2 *down = reinterpret_cast<uint2 *>(to + w.v.path_bytes) + row * SX_SEARCH_TILE_WIDTH + column;
+
+	for (int i = me; i < count * HIGH * MEETS; i += THREADS) {
+		const int slot = i / (HIGH * MEETS), r = i / MEETS % HIGH, k = i % MEETS;
+		const int d = sx_pyramid_tile_block(tile, slot) * SX_SEARCH_BLOCK;
+		const int first = x0 - w.v.min_disparity - d - (SX_SEARCH_BLOCK - 1);
+
+		right[slot][r][k] = sx_pyramid_descriptor<Word>(w.v, 1, first + k, y0 + r);
+	}
+	__syncthreads();
+	for (int slot = 0; slot < count; slot++) {
+		const Word *meets = &right[slot][row][column + SX_SEARCH_BLOCK - 1];
+		const int met = x - w.v.min_disparity - sx_pyramid_tile_block(tile, slot) * SX_SEARCH_BLOCK;
+		uint32_t m[SX_SEARCH_BLOCK];
+
+#pragma unroll
+		for (int d = 0; d < SX_SEARCH_BLOCK; d++) {
+			const uint32_t cost = sx_pyramid_ones((Word)(left ^ meets[-d]));
+
+			m[d] = NO_VIEW && (met - d < 0 || met - d >= w.v.width) ? 0
+										: (uint32_t)w.largest - cost;
+		}
+		/* M of pixels outside the image is 0 */
+		const uint32_t first = m[0] | m[1] << 8 | m[4] << 16 | m[5] << 24,
+			       second = m[2] | m[3] << 8 | m[6] << 16 | m[7] << 24;
+		const uint2 words = inside ? make_uint2(first, second) : make_uint2(0, 0);
+
+		along[slot * SX_PYRAMID_TILE_PIXELS] = words;
+		if (w.v.paths > 2)
+			down[slot * SX_PYRAMID_TILE_PIXELS] = words;
+	}
+}
+
+template <typename Word> void launch(const struct cost_work &w, bool no_view, cudaStream_t stream)
+{
+	const dim3 grid((unsigned)w.v.tiles_x, (unsigned)w.v.tiles_y);
+
+	if (no_view)
+		SX_LAUNCH((cost_kernel<Word, true>), grid, THREADS, 0, stream, w);
+	else
+		SX_LAUNCH((cost_kernel<Word, false>), grid, THREADS, 0, stream, w);
+}
+
+} // namespace
+
+extern "C" cudaError_t sx_pyramid_costs_launch(const struct sx_pyramid_view *v,
+					       const struct sx_stereo_params *p, cudaStream_t stream)
+{
+	const struct cost_work w = {*v, sx_cost_max(p->cost)};
+	/* of a right column outside the image: the largest cost, else that of descriptor 0 */
+	const bool no_view = p->out_of_view == SX_OUT_OF_VIEW_MAX;
+
+	if (v->wide)
+		launch<uint64_t>(w, no_view, stream);
+	else
+		launch<uint32_t>(w, no_view, stream);
+	return SX_LAUNCHED();
+}
