@@ -32,10 +32,10 @@
 #define LOOK_DROP_DISPARITY 1.0 /* px; a smaller disparity is no measurement of a floor */
 
 /*
- * The road of a frame has no steps, so a kerb that is low for the height of the camera is published as ground:
- * as two stixels, of which the upper one begins with more disparity than the lower one ends with. Windows of
- * the matching cost show only a share of a step up. A smaller difference is noise, and so is any difference of
- * a stixel with less support.
+ * The road of a frame has no steps, so a kerb that is low for the height of the camera is published as
+ * ground: as two stixels, of which the upper one begins with more disparity than the lower one ends with.
+ * Windows of the matching cost show only a share of a step up. A smaller difference is noise, and so is any
+ * difference of a stixel with less support.
  */
 #define LOOK_STEP_SHARE 0.8
 #define LOOK_STEP_DISPARITY 0.5 /* px */

@@ -23,8 +23,8 @@
 #define REFUSED_PAUSE_NS \
 	SX_NS_PER_S /* the same after a refusal: each attempt is a line in the daemon's log */
 /*
- * A daemon that does not answer the greeting for this long, and once more for each whole million pixels, is gone.
- * A daemon that is making memory for large images, or computes the last frame of them, answers late.
+ * A daemon that does not answer the greeting for this long, and once more for each whole million pixels, is
+ * gone. A daemon that is making memory for large images, or computes the last frame of them, answers late.
  */
 #define SILENCE_NS (5 * SX_NS_PER_S)
 #define SEND_AGAIN_NS (10 * MS) /* pause if the greeting does not fit into the socket */
@@ -125,7 +125,9 @@ static void explain(struct stixel_pairs *w, int error, const char *path)
 	w->failed = 0;
 }
 
-/* Asks the runtime directories in their order. If none has a daemon, the first one with another error counts. */
+/*
+ * Asks the runtime directories in their order. If none has a daemon, the first one with another error counts.
+ */
 static void connect_anywhere(struct stixel_pairs *w)
 {
 	int error = -ENOENT;
@@ -226,7 +228,9 @@ static void greet(struct stixel_pairs *w)
 		if (r == 0)
 			w->greeted++;
 	}
-	/* After any other error the connection has ended, and take_answers() finds the daemon's last words. */
+	/*
+	 * After any other error the connection has ended, and take_answers() finds the daemon's last words.
+	 */
 	if (!is_full(r))
 		w->state = SX_PAIRS_AWAITING;
 }
@@ -288,7 +292,9 @@ static ssize_t receive(const struct stixel_pairs *w, char *packet, size_t room)
 {
 	ssize_t n = -1;
 
-	/* If the daemon closed before it read all, the first call fails with ECONNRESET; its answers follow. */
+	/*
+	 * If the daemon closed before it read all, the first call fails with ECONNRESET; its answers follow.
+	 */
 	for (int i = 0; i < 2 && n < 0; i++) {
 		do
 			n = recv(w->fd, packet, room, MSG_DONTWAIT);
