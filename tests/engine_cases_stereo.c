@@ -199,8 +199,8 @@ void engine_cases_min_disparity(engine_case_fn *check)
 
 		t.params.stereo.disparities = 32;
 		t.params.stereo.min_disparity = -66 - (int)i;
-		t.width = 40;
-		t.height = 31;
+		t.width = 38;
+		t.height = 32;
 		t.params.stereo.p2_edge = i % 2 ? 20 : 0;
 		t.shift = -50;
 		check(&t);
