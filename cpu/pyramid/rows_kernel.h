@@ -406,7 +406,7 @@ static ALWAYS_INLINE uint64_t hits_of(const struct sx_search_level *l, unsigned 
 
 	if (block == 0)
 		return of >> 1 | (of & 1);
-	if (of >> rest) /* blocks after the last one count as the last one */
+	if (rest < 4 && of >> rest) /* blocks after the last one count as the last one */
 		of = (of & ((1u << rest) - 1)) | 1u << (rest - 1);
 	return (uint64_t)of << (2 * block - 1);
 }

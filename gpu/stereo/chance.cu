@@ -130,12 +130,13 @@ static __global__ void __launch_bounds__(THREADS) find_chance(const struct chanc
 	__shared__ uint8_t square[HIGH - LAST][STARTS];
 	const int x0 = (int)blockIdx.x * TILES_X - BESIDE, y0 = (int)blockIdx.y * TILES_Y - BESIDE;
 	const int me = (int)threadIdx.x;
+	struct pair_sums *const sums = &half[0][0][0];
 	const int i0 = me % TILES_X, j0 = me / TILES_X, x = x0 + BESIDE + i0, y = y0 + BESIDE + j0;
 
 #pragma unroll 3
 	for (int i = me; i < 2 * HIGH * WIDE; i += THREADS)
-		half[0][0][i] = row_sums<Word>(w, x0 + i % WIDE,
-					       (y0 + i / WIDE % HIGH) * SX_FLAT_TILE + i / (HIGH * WIDE) * 2);
+		sums[i] = row_sums<Word>(w, x0 + i % WIDE,
+					 (y0 + i / WIDE % HIGH) * SX_FLAT_TILE + i / (HIGH * WIDE) * 2);
 	__syncthreads();
 	for (int i = me; i < HIGH * STARTS; i += THREADS) {
 		struct pair_sums s = {0, 0};
