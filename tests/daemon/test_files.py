@@ -5,10 +5,9 @@ import json
 import os
 import re
 import shutil
-import time
 import unittest
 
-from harness import FREE, THREADS_ONLY, TestCase, receive, without_origins, write_pair
+from harness import FREE, THREADS_ONLY, TestCase, receive, until, without_origins, write_pair
 
 
 class Files(TestCase):
@@ -127,11 +126,8 @@ class Files(TestCase):
         i.until_published(4)
         for n in range(3):
             os.unlink(i.top + "/images/right/%03d.pgm" % n)
-        end = time.monotonic() + 3
-        while time.monotonic() < end:
-            self.assertIsNone(i.process.poll(), i.text())
-            time.sleep(0.1)
-        self.assertGreater(i.status()["frames"]["dropped"]["corrupt"], 3)
+        until(lambda: i.status()["frames"]["dropped"]["corrupt"] > 3, 60, "four corrupt pairs")
+        i.until_published(i.status()["frames"]["published"] + 2)
         self.assertEqual(i.stop(), 0)
 
 
