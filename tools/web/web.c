@@ -145,7 +145,8 @@ static const struct sx_usage_exit exits[] = {
 	{EX_NOINPUT, "one of these files cannot be read"},
 	{EX_UNAVAILABLE, "there is no stixelctl, which --recordings needs"},
 	{EX_OSERR, "a thread cannot be created"},
-	{EX_CANTCREAT, "the program cannot listen on an address, or write to the folder of recordings"},
+	{EX_CANTCREAT,
+	 "the program cannot listen on an address, write to the folder of recordings, or run stixelctl"},
 	{EX_NOPERM, "every user may read the password file or the key, or write to the folder of recordings"},
 };
 

@@ -334,13 +334,27 @@ bool web_recorder_writes(struct web_recordings *r, const char *name)
 
 /* ---- life ---- */
 
-/* Finds stixelctl: beside this program, where it is installed; one folder up, where it is built; in PATH. */
+/* Returns true if a program may be run. *r: keeps the first reason other than that there is none. */
+static bool is_program(const char *path, int *r)
+{
+	if (access(path, X_OK) == 0)
+		return true;
+	if (*r == -ENOENT && errno != ENOTDIR)
+		*r = -errno;
+	return false;
+}
+
+/*
+ * Finds stixelctl: beside this program, where it is installed; one folder up, where it is built; in PATH.
+ * Returns 0, -ENOENT if there is none, or the reason why one that is there cannot be run.
+ */
 static int find_program(char *path, size_t bytes)
 {
 	static const char *const near[] = {"/stixelctl", "/../stixelctl"};
 	char own[2048], *end;
 	const ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
 	const char *list = getenv("PATH");
+	int r = -ENOENT;
 
 	own[n > 0 ? n : 0] = 0;
 	end = strrchr(own, '/');
@@ -348,18 +362,18 @@ static int find_program(char *path, size_t bytes)
 		*end = 0;
 	for (size_t i = 0; end && i < sizeof(near) / sizeof(near[0]); i++) {
 		snprintf(path, bytes, "%s%s", own, near[i]);
-		if (access(path, X_OK) == 0)
+		if (is_program(path, &r))
 			return 0;
 	}
 	for (const char *p = list ? list : ""; *p; p += *p == ':') {
 		const size_t length = strcspn(p, ":");
 
 		snprintf(path, bytes, "%.*s/stixelctl", (int)length, p);
-		if (p[0] == '/' && access(path, X_OK) == 0)
+		if (p[0] == '/' && is_program(path, &r))
 			return 0;
 		p += length;
 	}
-	return -ENOENT;
+	return r;
 }
 
 int web_recordings_open(struct web_recordings **ret, const char *folder, uint64_t most_bytes,
@@ -367,7 +381,7 @@ int web_recordings_open(struct web_recordings **ret, const char *folder, uint64_
 {
 	struct web_recordings *r = calloc(1, sizeof(*r));
 	struct stat st;
-	int e = 0;
+	int e = 0, found = 0;
 
 	if (!r)
 		return sx_why_fail(-ENOMEM, why, "out of memory");
@@ -379,10 +393,12 @@ int web_recordings_open(struct web_recordings **ret, const char *folder, uint64_
 	else if (st.st_mode & S_IWOTH)
 		e = sx_why_fail(-EPERM, why, "%s: every user may write to this folder; run chmod o-w",
 				folder);
-	else if (find_program(r->program, sizeof(r->program)) < 0)
-		e = sx_why_fail(-ENOPKG, why,
+	else if ((found = find_program(r->program, sizeof(r->program))) < 0)
+		e = sx_why_fail(found == -ENOENT ? -ENOPKG : found, why,
 				"--recordings needs stixelctl, which is neither beside this "
-				"program nor in PATH");
+				"program nor in PATH%s%s",
+				found == -ENOENT ? "" : ", or cannot be run: ",
+				found == -ENOENT ? "" : strerror(-found));
 	if (e < 0) {
 		if (r->folder >= 0)
 			close(r->folder);
