@@ -412,8 +412,7 @@ static int cpu_context_create(struct sx_context **ret, struct sx_device *d, cons
 			      struct sx_why *why)
 {
 	struct sx_context *x;
-	int r = sx_context_check(c, sx_backend_cpu.name,
-				 SX_CAN_SLANTED_EXACT | SX_CAN_PYRAMID | SX_CAN_PYRAMID_ZNCC, why);
+	int r = sx_context_check(c, sx_backend_cpu.name, SX_CAN_SLANTED_EXACT | SX_CAN_PYRAMID_ZNCC, why);
 
 	if (r < 0)
 		return r;

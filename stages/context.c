@@ -55,8 +55,6 @@ static const char *context_refusal(const struct sx_params *p, unsigned abilities
 	}
 	if (p->stixels.method == SX_STIXEL_SLANTED_EXACT && !(abilities & SX_CAN_SLANTED_EXACT))
 		return "stixels.method = slanted-exact: only engine.backend = cpu or reference computes it";
-	if (sx_is_pyramid(&p->stereo) && !(abilities & SX_CAN_PYRAMID))
-		return "stereo.search = pyramid: only engine.backend = cpu or reference computes it";
 	if (sx_is_pyramid(&p->stereo) && p->stereo.cost == SX_COST_ZNCC && !(abilities & SX_CAN_PYRAMID_ZNCC))
 		return "stereo.search = pyramid with stereo.cost = zncc: only engine.backend = cpu or reference "
 		       "computes it";

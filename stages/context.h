@@ -26,14 +26,9 @@ const struct sx_disparity *sx_context_disparity(const struct sx_context_config *
 
 /*
  * Choices that only some backends compute: FastDT in float and int32 (every backend computes int16 and int8),
- * slanted-exact, pyramid search, and this with zncc.
+ * slanted-exact, and pyramid search with zncc.
  */
-enum sx_ability {
-	SX_CAN_FASTDT_WIDE = 1,
-	SX_CAN_SLANTED_EXACT = 2,
-	SX_CAN_PYRAMID = 4,
-	SX_CAN_PYRAMID_ZNCC = 8
-};
+enum sx_ability { SX_CAN_FASTDT_WIDE = 1, SX_CAN_SLANTED_EXACT = 2, SX_CAN_PYRAMID_ZNCC = 4 };
 
 /*
  * Resolves the parameters of a context, as every engine does: calls sx_stereo_resolve(), and turns the

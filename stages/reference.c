@@ -232,9 +232,8 @@ static int reference_context_create(struct sx_context **ret, struct sx_device *d
 				    const struct sx_context_config *c, struct sx_why *why)
 {
 	struct sx_context *x;
-	int r = sx_context_check(
-		c, sx_backend_reference.name,
-		SX_CAN_FASTDT_WIDE | SX_CAN_SLANTED_EXACT | SX_CAN_PYRAMID | SX_CAN_PYRAMID_ZNCC, why);
+	int r = sx_context_check(c, sx_backend_reference.name,
+				 SX_CAN_FASTDT_WIDE | SX_CAN_SLANTED_EXACT | SX_CAN_PYRAMID_ZNCC, why);
 
 	if (r < 0)
 		return r;

@@ -16,7 +16,7 @@
  * are not used at a camera's frame rate, and no pyramid search with zncc, whose costs are computed as a whole
  * volume.
  */
-#define SX_CUDA_ABILITIES SX_CAN_PYRAMID
+#define SX_CUDA_ABILITIES 0
 
 extern const struct sx_backend sx_backend_cuda;
 
