@@ -94,7 +94,7 @@ struct sx_stage_clock {
 /* Stages that have tables or scratch memory. */
 struct sx_cuda_stages {
 	struct sx_ingest_cuda *ingest;
-	struct sx_sgm_cuda *sgm; /* one of sgm, pyramid, checkpoint and fastdt */
+	struct sx_sgm_cuda *sgm; /* a context has one of sgm, pyramid, checkpoint and fastdt */
 	struct sx_pyramid_cuda *pyramid;
 	struct sx_checkpoint_cuda *checkpoint;
 	struct sx_fastdt_cuda *fastdt;

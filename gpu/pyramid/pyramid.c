@@ -95,7 +95,7 @@ static int upload_full_tiles(struct sx_pyramid_view *v, struct sx_cuda_memory *m
 	return 0;
 }
 
-/* Takes the memory of all scales. Volumes and hits are those of the scale that was walked last. */
+/* Takes the memory of all scales. They share volumes and hits, which hold those of the scale walked last. */
 static int pyramid_take(struct sx_pyramid_cuda *s, struct sx_cuda_memory *m,
 			const struct sx_context_config *c)
 {

@@ -90,7 +90,7 @@ extern "C" cudaError_t sx_pyramid_costs_launch(const struct sx_pyramid_view *v,
 					       const struct sx_stereo_params *p, cudaStream_t stream)
 {
 	const struct cost_work w = {*v, sx_cost_max(p->cost)};
-	/* of a right column outside the image: the largest cost, else that of descriptor 0 */
+	/* a right column outside the image has the largest cost, or else the cost of descriptor 0 */
 	const bool no_view = p->out_of_view == SX_OUT_OF_VIEW_MAX;
 
 	if (v->wide)

@@ -38,7 +38,6 @@
 #define ROWS_OF_PRODUCT 16
 #define LOADS 6	     /* right columns of a thread: of 128 disparities in a warp */
 #define KEY_SHIFT 10 /* a key is a sum and a disparity */
-#define LARGE_SMS 64 /* multiprocessors of a large device: many short blocks */
 #define NO_RIVAL (INT32_MAX / 100)
 #define HIDDEN 0x80000000u /* mark of a right descriptor of 31 bits that is outside the image */
 
@@ -48,8 +47,8 @@ namespace /* anonymous: else the linker would merge types and templates of the s
 struct evidence_work {
 	struct sx_pyramid_view v;
 	int largest;  /* the largest cost */
-	int tiles;    /* of a block, downwards */
-	bool no_view; /* cost of a right column outside the image: largest, else that of descriptor 0 */
+	int tiles;    /* a block has this number of tiles, downwards */
+	bool no_view; /* a right column outside the image has the largest cost; false: that of descriptor 0 */
 };
 
 /* Returns the number of right columns that a row of groups meets, rounded up to whole products. */
@@ -263,7 +262,7 @@ __device__ __forceinline__ uint64_t kept_by(uint32_t key, uint32_t rival, int di
 	return kept;
 }
 
-/* Returns the sums of a strip for two neighbouring disparities. window: those of the tile's groups. */
+/* Adds up strip i of a tile, for two neighbouring disparities. window: sums of the tile's groups. */
 __device__ __forceinline__ uint32_t strip_of(const uint32_t (&window)[WINDOW][TILE_GROUPS_X], int i)
 {
 	if (i < TILE_GROUPS_X)
@@ -411,7 +410,7 @@ extern "C" cudaError_t sx_pyramid_evidence_launch(const struct sx_pyramid_view *
 						  const struct sx_stereo_params *p, int sms,
 						  cudaStream_t stream)
 {
-	const struct evidence_work w = {*v, sx_cost_max(p->cost), sms >= LARGE_SMS ? 2 : 8,
+	const struct evidence_work w = {*v, sx_cost_max(p->cost), sms >= SX_PYRAMID_LARGE_SMS ? 2 : 8,
 					p->out_of_view == SX_OUT_OF_VIEW_MAX};
 
 	if (v->wide)

@@ -3,9 +3,9 @@
  * gpu/pyramid/.
  *
  * A tile searches up to `slots` blocks of 8 disparities. A cell row is the 8 cells of one pixel in one block,
- * 8 bytes. Volumes have cell rows in the order [tile][slot][column][row], those of vertical paths
- * [tile][slot][row] [column], so that the pixels of a warp, which walks neighbouring paths, lie side by side.
- * With d from 0 to 7, the bytes are the cells
+ * 8 bytes. Volumes have cell rows in the order [tile][slot][column][row], those of vertical paths in the
+ * order [tile][slot][row][column], so that the pixels of a warp, which walks neighbouring paths, lie side by
+ * side. With d from 0 to 7, the bytes are the cells
  *
  *   word 0: 0, 1, 4, 5    word 1: 2, 3, 6, 7
  *
@@ -34,6 +34,12 @@ extern "C" {
 #define SX_PYRAMID_TILE_PIXELS (SX_SEARCH_TILE_WIDTH * SX_SEARCH_TILE_HEIGHT)
 #define SX_PYRAMID_ROW_BYTES 8 /* a cell row */
 #define SX_PYRAMID_SLOT_BYTES (SX_PYRAMID_TILE_PIXELS * SX_PYRAMID_ROW_BYTES)
+
+/*
+ * A device with this number of multiprocessors or more is large: short blocks and warps with fewer paths keep
+ * it busy.
+ */
+#define SX_PYRAMID_LARGE_SMS 64
 
 /*
  * tiles: a struct sx_search_tile for each tile, as a 64-bit word, rows tiles_pitch bytes apart. Of the

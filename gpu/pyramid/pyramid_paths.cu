@@ -25,7 +25,6 @@
 #define SLOTS SX_PYRAMID_SLOTS
 #define QUAD_WORDS (QUAD * SLOTS * 32 * 2) /* costs of a quad: [pixel][slot][lane] cell rows */
 #define WARP_WORDS (2 * QUAD_WORDS + SX_PYRAMID_TURN_WORDS)
-#define LARGE_SMS 64 /* multiprocessors of a large device */
 
 namespace /* anonymous: else the linker would merge types and templates of the same name from two files */
 {
@@ -43,16 +42,17 @@ struct path_work {
 /*
  * A lane's way along a row or a column.
  * tiles: list of its first tile, and bytes to the next one. cost, path: cell row of the lane's lowest pixel
- * of slot 0 of the first tile; cells_step: bytes to the next tile. pixel_step: bytes between pixels, against
- * the direction of a way back. grey: level of pixel 0, and bytes to the next one.
- * pixels: of the way; length: of a tile. back: the way leads to the left or up.
+ * of slot 0 of the first tile; cells_step: bytes to the next tile. step: bytes to the next pixel of the way.
+ * grey: level of pixel 0, and bytes to the pixel with the next coordinate.
+ * pixels: pixels of the way; length: pixels of a tile. sign: -1 if the way leads back, to the left or up,
+ * else 1.
  */
 struct way {
 	const uint8_t *tiles, *cost, *grey;
 	uint8_t *path;
 	ptrdiff_t tiles_step, cells_step, grey_step;
-	int pixel_step, pixels, length;
-	bool live, back;
+	int step, sign, pixels, length;
+	bool live;
 	uint32_t p1, p2;
 };
 
@@ -68,17 +68,17 @@ __device__ __forceinline__ struct way find_way(const struct path_work &w, int wa
 	const int q = vertical ? pixel / wide : last, j = vertical ? last : pixel / wide;
 	const size_t cells = sx_pyramid_cells(v, q, j) + (size_t)(pixel % wide * SX_PYRAMID_ROW_BYTES);
 	const size_t tile_bytes = (size_t)v.slots * SX_PYRAMID_SLOT_BYTES;
-	const ptrdiff_t sign = back ? -1 : 1;
+	const int sign = back ? -1 : 1;
 	struct way way;
 
 	way.live = lane < tiles * wide && warp * tiles * wide + lane < all * wide;
-	way.back = back;
+	way.sign = sign;
 	way.tiles = v.tiles + (size_t)j * v.tiles_pitch + (size_t)q * sizeof(uint64_t);
 	way.tiles_step = sign * (vertical ? (ptrdiff_t)v.tiles_pitch : (ptrdiff_t)sizeof(uint64_t));
 	way.cells_step = sign * (ptrdiff_t)(vertical ? (size_t)v.tiles_x * tile_bytes : tile_bytes);
 	way.cost = v.cost + (vertical ? v.path_bytes : 0) + cells;
 	way.path = v.path + (size_t)(2 * vertical + back) * v.path_bytes + cells;
-	way.pixel_step = wide * SX_PYRAMID_ROW_BYTES;
+	way.step = sign * wide * SX_PYRAMID_ROW_BYTES;
 	way.pixels = vertical ? v.height : v.width;
 	way.length = length;
 	way.grey = v.grey[0] + (vertical ? (size_t)min(pixel, v.width - 1)
@@ -109,7 +109,7 @@ __device__ __forceinline__ uint32_t cut_of(struct edges *e, const struct way &wa
 	const uint32_t cut = sx_pair_even(e->p2_table[abs(e->next[u] - e->before)]);
 
 	e->before = e->next[u];
-	e->next[u] = grey_at(way, pixel + (way.back ? -QUAD : QUAD));
+	e->next[u] = grey_at(way, pixel + way.sign * QUAD);
 	return cut;
 }
 
@@ -148,7 +148,13 @@ __device__ __forceinline__ void go_on(struct place *p, const struct way &way, in
 	p->most = slots_of(p->tile);
 }
 
-/* Fetches the costs of a quad. first: offset of the pixel that is walked first, step: to the next one. */
+/* Returns the offset of the pixel of a quad that is walked first. quad: index in its tile. */
+__device__ __forceinline__ int first_of(const struct way &way, int quad)
+{
+	return way.sign > 0 ? QUAD * quad * way.step : -(QUAD * quad + QUAD - 1) * way.step;
+}
+
+/* Fetches the costs of a quad. first: first_of() it. */
 __device__ __forceinline__ void fetch_quad(const struct place &p, int first, int step, uint32_t *to)
 {
 	const int count = sx_pyramid_tile_count(p.tile);
@@ -171,11 +177,11 @@ __device__ __forceinline__ void fetch_quad(const struct place &p, int first, int
 	}
 }
 
-/* Where the steps of a quad are. pixel: the first one; sign: to the next. */
+/* Where the steps of a quad are. pixel: the one that is walked first. */
 struct quad {
 	const uint32_t *match;
 	uint8_t *to;
-	int pixel, sign, step, count;
+	int pixel, count;
 	bool entered;
 };
 
@@ -189,7 +195,7 @@ __device__ __forceinline__ void walk_quad(struct sx_pyramid_state *s, struct edg
 {
 #pragma unroll
 	for (int u = 0; u < QUAD; u++) {
-		const uint32_t cut = cut_of<EDGES>(e, way, u, q.pixel + q.sign * u);
+		const uint32_t cut = cut_of<EDGES>(e, way, u, q.pixel + way.sign * u);
 		uint2 match[N];
 
 #pragma unroll
@@ -201,7 +207,7 @@ __device__ __forceinline__ void walk_quad(struct sx_pyramid_state *s, struct edg
 #pragma unroll
 		for (int i = 0; i < N; i++)
 			if (i < q.count)
-				*reinterpret_cast<uint2 *>(q.to + i * SX_PYRAMID_SLOT_BYTES + u * q.step) =
+				*reinterpret_cast<uint2 *>(q.to + i * SX_PYRAMID_SLOT_BYTES + u * way.step) =
 					sx_pyramid_stored(*s, i);
 	}
 }
@@ -236,9 +242,9 @@ __device__ __forceinline__ void walk_slots(struct sx_pyramid_state *s, struct ed
 template <bool EDGES>
 __device__ __forceinline__ void walk(const struct way &way, uint32_t *shared, const uint32_t *p2_table)
 {
-	const int lane = (int)threadIdx.x % 32, in_tile = way.length / QUAD - 1, sign = way.back ? -1 : 1;
-	const int all = (way.pixels + QUAD - 1) / QUAD, last = (way.pixels - 1) / QUAD;
-	const int step = sign * way.pixel_step, first_step = way.back ? QUAD - 1 : 0;
+	const int lane = (int)threadIdx.x % 32, in_tile = way.length / QUAD - 1; /* mask of a quad's index */
+	const int all = (way.pixels + QUAD - 1) / QUAD, begin = way.sign > 0 ? 0 : all - 1;
+	const int lead = way.sign > 0 ? 0 : QUAD - 1; /* of a quad's pixels, the one that is walked first */
 	uint32_t *const turn = shared + 2 * QUAD_WORDS, *const ring = shared + 2 * lane;
 	int tiles = (way.pixels - 1) / way.length; /* that follow */
 	struct sx_pyramid_state s;
@@ -258,34 +264,31 @@ __device__ __forceinline__ void walk(const struct way &way, uint32_t *shared, co
 		e.p2_table = p2_table;
 #pragma unroll
 		for (int u = 0; u < QUAD; u++)
-			e.next[u] = grey_at(way, (way.back ? last * QUAD + QUAD - 1 : 0) + sign * u);
+			e.next[u] = grey_at(way, begin * QUAD + lead + way.sign * u);
 		e.before = e.next[0];
 	}
-	fetch_quad(p, ((way.back ? (last & in_tile) : 0) * QUAD + first_step) * way.pixel_step, step, ring);
+	fetch_quad(p, first_of(way, begin & in_tile), way.step, ring);
 	sx_words_commit();
 #pragma unroll 1
 	for (int n = 0; n < all; n++) {
-		const int at = way.back ? last - n : n, beyond = at + sign;
-		const bool leaves =
-			((way.back ? at : beyond) & in_tile) == 0; /* the next quad is in another tile */
+		const int at = begin + way.sign * n, before = at - way.sign, beyond = at + way.sign;
+		/* tiles begin where the index of the upper one of two quads is a multiple of their number */
+		const bool leaves = (max(at, beyond) & in_tile) == 0, came = (max(at, before) & in_tile) == 0;
 		const uint64_t tile = p.tile;
 		struct quad q;
 
 		q.match = ring + (n & 1) * QUAD_WORDS;
-		q.pixel = at * QUAD + first_step;
-		q.sign = sign;
-		q.step = step;
-		q.to = p.path + ((at & in_tile) * QUAD + first_step) * way.pixel_step;
+		q.pixel = at * QUAD + lead;
+		q.to = p.path + first_of(way, at & in_tile);
 		q.count = sx_pyramid_tile_count(tile);
-		q.entered = n > 0 && ((way.back ? at + 1 : at) & in_tile) == 0 &&
-			    __any_sync(SX_WARP_ALL_LANES, tile != last_tile);
+		q.entered = n > 0 && came && __any_sync(SX_WARP_ALL_LANES, tile != last_tile);
 		last_tile = tile;
 		if (q.entered)
 			sx_pyramid_enter(&s, tile, p.most, turn);
 		if (n + 1 < all) {
 			if (leaves)
 				go_on(&p, way, --tiles);
-			fetch_quad(p, ((beyond & in_tile) * QUAD + first_step) * way.pixel_step, step,
+			fetch_quad(p, first_of(way, beyond & in_tile), way.step,
 				   ring + (~n & 1) * QUAD_WORDS);
 		}
 		sx_words_commit();
@@ -395,8 +398,8 @@ template <bool EDGES> __global__ void __launch_bounds__(THREADS) diagonal_kernel
 
 void lay_out(struct path_work *w, int sms)
 {
-	w->rows = sms >= LARGE_SMS ? 1 : 32 / SX_SEARCH_TILE_HEIGHT;
-	w->columns = sms >= LARGE_SMS ? 1 : 32 / SX_SEARCH_TILE_WIDTH;
+	w->rows = sms >= SX_PYRAMID_LARGE_SMS ? 1 : 32 / SX_SEARCH_TILE_HEIGHT;
+	w->columns = sms >= SX_PYRAMID_LARGE_SMS ? 1 : 32 / SX_SEARCH_TILE_WIDTH;
 	w->along = (w->v.tiles_y + w->rows - 1) / w->rows;
 	w->down = w->v.paths > 2 ? (w->v.tiles_x + w->columns - 1) / w->columns : 0;
 	w->diagonal = w->v.paths > 4 ? (w->v.width + w->v.height - 1 + 31) / 32 : 0;

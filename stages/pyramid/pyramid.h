@@ -60,12 +60,11 @@ void sx_pyramid_halve(const struct sx_image *from, const struct sx_image *to);
  * 4. Favourite. Each row of tiles from 40 % of the image height on keeps in all its tiles the block with most
  *    votes in the row, the lowest one of equals. This is the road.
  * 5. Evidence of thin objects, from costs of the even rows of scale k. G(X, Y, d) sums the costs of the
- * pixels
- *    in columns 4X .. 4X + 3 and rows 4Y and 4Y + 2. Each tile has six strips: four of one group by four, X =
- *    4Q + s and Y = 2J - 1 .. 2J + 2, and two of four groups by one, X = 4Q .. 4Q + 3 and Y = 2J + s. Groups
- *    outside the image do not count, and a strip without groups has no evidence. Let b0 be the lowest
- *    disparity of the least sum over a strip. If this sum is below 90 % of all sums more than 3 px apart from
- *    b0, the tile keeps the blocks from sx_pyramid_strip_first() to sx_pyramid_strip_last().
+ *    pixels in columns 4X .. 4X + 3 and rows 4Y and 4Y + 2. Each tile has six strips: four of one group by
+ *    four, X = 4Q + s and Y = 2J - 1 .. 2J + 2, and two of four groups by one, X = 4Q .. 4Q + 3 and Y = 2J +
+ *    s. Groups outside the image do not count, and a strip without groups has no evidence. Let b0 be the
+ *    lowest disparity of the least sum over a strip. If this sum is below 90 % of all sums more than 3 px
+ *    apart from b0, the tile keeps the blocks from sx_pyramid_strip_first() to sx_pyramid_strip_last().
  * 6. sx_pyramid_choose() chooses the blocks of each tile.
  * 7. Path costs of the cells that are searched are summed (sgm.h).
  *
