@@ -19,8 +19,8 @@
 #define TIMEOUT_NS SX_NS_PER_S
 
 /*
- * Longest time between reading a file and the time at which its pair is due by its rate or time stamp. A program
- * may rewrite files while they are played.
+ * Longest time between reading a file and the time at which its pair is due by its rate or time stamp. A
+ * program may rewrite files while they are played.
  */
 #define AHEAD_NS SX_NS_PER_S
 
@@ -89,7 +89,10 @@ static int look_at_first(const struct sx_file_list *list, const struct sx_source
 	return r;
 }
 
-/* Allocates the slots, sets their pace, and starts the threads that read. slots: those of the caller. */
+/*
+ * Allocates the slots, sets their pace, and starts the threads that read. slots: number of slots that the
+ * caller may hold.
+ */
 static int take_slots(struct files *own, const struct sx_source_params *p, int slots, int width, int height,
 		      enum sx_pixel pixel, struct sx_why *why)
 {
@@ -314,7 +317,8 @@ static void read_ahead(struct files *own)
 }
 
 /*
- * Takes the pair that is due from the threads. If they could not read one of its files, this thread reads the pair
+ * Takes the pair that is due from the threads. If they could not read one of its files, this thread reads the
+ * pair
  * again: another program may have finished writing it. *slot: belongs to the caller, also on failure.
  */
 static int take_read(struct sx_source *s, struct sx_slot **slot, struct sx_why *why)

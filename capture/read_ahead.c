@@ -17,7 +17,7 @@
 /* Most memory of all pairs that are read at once. It does not limit the first AHEAD_LEAST pairs. */
 #define AHEAD_BYTES_MAX (256u << 20)
 #define AHEAD_LEAST 2
-/* Number of pairs beyond those that keep all decoders busy. */
+/* Pairs that wait for their turn while all decoders are busy with others. */
 #define AHEAD_WAITING 2
 
 /* A place for a pair. slot NULL: the place is free. */

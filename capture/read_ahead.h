@@ -36,8 +36,8 @@ struct sx_read_ahead;
 struct sx_read_ahead_size sx_read_ahead_choose(const struct sx_file_list *list, size_t pair_bytes);
 
 /*
- * Starts the threads. slots must have room for size.pairs beyond those that the caller lends. list and slots
- * must outlive it. Returns 0, or a negative errno with a message.
+ * Starts the threads. slots: size.pairs of them are spare. The caller keeps list and slots until it has
+ * called sx_read_ahead_close(). Returns 0, or a negative errno with a message.
  */
 int sx_read_ahead_open(struct sx_read_ahead **ret, const struct sx_file_list *list, struct sx_slots *slots,
 		       struct sx_read_ahead_size size, struct sx_why *why);

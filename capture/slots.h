@@ -42,8 +42,8 @@ struct sx_slots {
 	bool paced;
 	uint64_t missed; /* pairs that fell due without a free slot; for the capture thread only */
 	/*
-	 * Slots beyond those that the caller may hold at once, for pairs that are filled before they are due. Set it
-	 * before the pace.
+	 * Number of slots for pairs that are filled before they are due. The caller may hold the other slots.
+	 * The owner sets it before the pace.
 	 */
 	int spare;
 };
@@ -87,9 +87,9 @@ bool sx_slots_block(const struct sx_slots *s, int index, struct sx_block *ret);
 struct sx_slot *sx_slots_take(struct sx_slots *s);
 
 /*
- * Thread: capture. sx_slots_take() in two steps. is_due: returns true if a slot is due and the caller does not hold
- * as many as it may; reserved: slots that were reserved and not given out. reserve: takes a free slot, due or not;
- * NULL: none. unreserve: gives back a slot that was not given out.
+ * Thread: capture. sx_slots_take() in two steps. is_due: returns true if a slot is due and the caller does not
+ * hold as many as it may; reserved: slots that were reserved and not given out. reserve: takes a free slot, due
+ * or not; NULL: none. unreserve: gives back a slot that was not given out.
  */
 bool sx_slots_is_due(struct sx_slots *s, int reserved);
 struct sx_slot *sx_slots_reserve(struct sx_slots *s);

@@ -56,7 +56,9 @@ struct sx_source_params {
 	int buffers;		 /* number of buffers per camera; 0: as many as needed */
 	/* largest time between the images of a pair, ms, at most half a period; 0: half a period */
 	double tolerance_ms;
-	/* also for shared: a camera without images, a writer without pairs for this time, ms, counts as lost */
+	/*
+	 * also for shared: a camera without images, a writer without pairs for this time, ms, counts as lost
+	 */
 	double timeout_ms;
 	double exposure_ms;   /* SX_CONTROL_KEEP; 0: automatic; otherwise the exposure time, ms */
 	double gain;	      /* SX_CONTROL_KEEP, or a gain in units of the driver */
@@ -75,16 +77,20 @@ struct sx_source_info {
 	const char *path[2];
 	bool paced; /* false: a pair is always available; the caller sets the pace */
 	/*
-	 * Camera, and rig if images are raw, if the source knows them (synthetic, some writers of shared). NULL:
-	 * not known. They take precedence over the configuration, except with camera_yields: then a camera of
-	 * the configuration takes precedence, and the mounting (height, pitch, roll) is always the configuration's.
+	 * Camera, and rig if images are raw, if the source knows them (synthetic, some writers of shared).
+	 * NULL: not known. They take precedence over the configuration, except with camera_yields: then a
+	 * camera of the configuration takes precedence, and the mounting (height, pitch, roll) is always the
+	 * configuration's.
 	 */
 	const struct sx_camera *camera;
 	const struct sx_rig *rig;
 	bool camera_yields;
 	bool awaited; /* shared: there is no writer yet, so size and format are a guess, and the camera is unknown */
 	bool live; /* images of cameras: noise makes every two images differ */
-	/* shared: name and process of the writer, "grab (process 1234)"; belongs to the source. NULL: other kinds */
+	/*
+	 * shared: name and process of the writer, "grab (process 1234)"; belongs to the source. NULL: other
+	 * kinds
+	 */
 	const char *writer;
 	/* for the log: why another memory was not used, an exposure other than requested, or the data set */
 	char note[256];
@@ -155,7 +161,8 @@ void sx_source_counters(const struct sx_source *s, struct sx_source_counters *re
 int sx_source_fd(const struct sx_source *s);
 
 /*
- * Thread: capture. Takes the next pair without waiting, except for files that are being read. Returns 1: *pair is filled; 0: no pair yet, or all
+ * Thread: capture. Takes the next pair without waiting, except for files that are being read. Returns 1:
+ * *pair is filled; 0: no pair yet, or all
  * slots are in use; -ENODATA: no more pairs, because the last one was given out (why is empty) or none can be
  * read (why has the reason); -ENODEV: camera lost; reopen and try again; -EBADMSG: this pair was unreadable
  * and was skipped (counted as corrupt); why names it. why may not be NULL.
@@ -172,8 +179,8 @@ bool sx_source_warning(struct sx_source *s, char *text, size_t bytes);
 int sx_source_change_controls(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why);
 
 /*
- * Sends the process that writes the pairs, if there is one, a sentence why they are not taken. The source gives
- * no more pairs and has to be closed. Accepts NULL.
+ * Sends the process that writes the pairs, if there is one, a sentence why they are not taken. The source
+ * gives no more pairs and has to be closed. Accepts NULL.
  */
 void sx_source_refuse(struct sx_source *s, const char *sentence);
 

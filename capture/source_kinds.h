@@ -56,7 +56,8 @@ extern const struct sx_source_ops sx_files_ops, sx_synthetic_ops, sx_v4l2_ops, s
 int sx_source_check_size(const char *what, int width, int height, struct sx_why *why);
 
 /*
- * Thread: capture. sx_slots_is_due() and sx_slots_take() for the next pair, which count missed pairs as overload.
+ * Thread: capture. sx_slots_is_due() and sx_slots_take() for the next pair, which count missed pairs as
+ * overload.
  */
 bool sx_source_is_due(struct sx_source *s, struct sx_slots *slots, int reserved);
 struct sx_slot *sx_source_slot(struct sx_source *s, struct sx_slots *slots);

@@ -16,7 +16,7 @@
 #include "base/thread.h"
 #include "base/wake.h"
 
-#define FEW 8	      /* number of readers that one system call wakes */
+#define FEW 8	      /* one system call wakes up to FEW readers */
 #define FIRST_MOST 64 /* readers of one ring that the first thread wakes; the second thread wakes the rest */
 /* most readers of one ring that the second thread wakes: a woken reader may sleep again at once */
 #define REST_MOST 4096

@@ -54,7 +54,8 @@ static int make_room(struct sx_file_bytes *b, size_t bytes)
 }
 
 /*
- * Loads a whole file into memory, which the caller frees. O_NONBLOCK: a pipe with an image's name must not block the capture thread.
+ * Loads a whole file into memory, which the caller frees. O_NONBLOCK: a pipe with an image's name must not
+ * block the capture thread.
  */
 static int image_load(const char *path, struct sx_file_bytes *ret, size_t *bytes, struct sx_why *why)
 {

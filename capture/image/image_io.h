@@ -19,8 +19,8 @@
 #define SX_IMAGE_FILE_BYTES_MAX (256u << 20)
 
 /*
- * Memory for the bytes of a file, which a thread keeps from one file to the next: memory that is taken for each file
- * costs more than copying a PGM. A zeroed object is empty. Up to SX_FILE_BYTES_KEPT are kept.
+ * Memory for the bytes of a file, which a thread keeps from one file to the next: memory that is taken for
+ * each file costs more than copying a PGM. A zeroed object is empty. Up to SX_FILE_BYTES_KEPT are kept.
  */
 struct sx_file_bytes {
 	uint8_t *data;
@@ -34,7 +34,8 @@ void sx_file_bytes_finish(struct sx_file_bytes *b);
  * 128) >> 8; a JPEG's own luminance is used. The content, not the name, decides the format. Alpha is ignored.
  *
  * sx_image_read: allocates the image; *ret is set on success only. sx_image_read_into: the file must have the
- * size and pixel format of dst. bytes: NULL, or memory of this thread. notes: NULL, or set on success. Errors, with a message that starts with the
+ * size and pixel format of dst. bytes: NULL, or memory of this thread. notes: NULL, or set on success.
+ * Errors, with a message that starts with the
  * path: -ENOENT, -EACCES, ... as open(2); -EBADMSG: not an image, broken, cut short, too large, or different
  * from dst; -ENOTSUP: a format that this build cannot read; -ENOMEM. Any thread. Files are not trusted: sizes
  * are checked before memory is allocated.

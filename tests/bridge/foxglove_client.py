@@ -2,8 +2,8 @@
 # of the protocol. Commands and answers are lines of JSON. Messages are written as base64.
 #
 # The client has one thread. Two threads must not use one TLS connection of CPython 3.11 at the same time: if one reads
-# the session tickets of the server while the other one writes, OpenSSL fails, or the connection hangs. websockets.sync
-# has a thread that reads.
+# what the server sends after the handshake while the other one writes, OpenSSL fails, or the connection hangs.
+# websockets.sync has a thread that reads.
 # SPDX-License-Identifier: Apache-2.0
 import asyncio
 import base64

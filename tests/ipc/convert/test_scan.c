@@ -283,6 +283,17 @@ static void test_filled(void **state)
 	assert_ahead(&s, s.ranges[looks_through(&s, 322)], 10);
 }
 
+/* Checks that the middle ray ends at a wall about m metres ahead, or that nothing is known of it. */
+static void check_wall(struct scan *s, double m, bool known)
+{
+	const float r = middle(s);
+
+	if (known)
+		assert_true(fabs((double)r * cos(angle(s, looks_through(s, 322))) - m) < 0.05);
+	else
+		assert_true(isnan(r));
+}
+
 /* The camera is 1.5 m high. If the ground ends unseen within 6 m, there may be a drop. */
 static void test_a_drop_may_hide_before_it(void **state)
 {
@@ -298,19 +309,13 @@ static void test_a_drop_may_hide_before_it(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const int foot = 239 + (int)(750 / cases[i].m);
-		float r;
 
 		begin_column(&s);
 		if (cases[i].ground_top < 480)
 			case_ground(&s.c, COLUMN, cases[i].ground_top);
 		case_add(&s.c, COLUMN, STIXEL_UNKNOWN, cases[i].ground_top - 1, foot + 1, 0);
 		case_add(&s.c, COLUMN, STIXEL_OBJECT, foot, 0, 250 / cases[i].m);
-		r = middle(&s);
-		if (cases[i].known)
-			assert_true(fabs((double)r * cos(angle(&s, looks_through(&s, 322))) - cases[i].m) <
-				    0.05);
-		else
-			assert_true(isnan(r));
+		check_wall(&s, cases[i].m, cases[i].known);
 	}
 }
 
@@ -331,19 +336,13 @@ static void test_a_drop_in_the_blind_zone(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const int foot = 239 + (int)(750 / cases[i].m);
-		float r;
 
 		begin_column(&s);
 		s.o.drop = cases[i].drop_is_free ? STIXEL_SCAN_AS_FREE : STIXEL_SCAN_AS_OBSTACLE;
 		case_add(&s.c, COLUMN, STIXEL_OBJECT, 479, foot + 1, 40)->flags =
 			cases[i].filled ? STIXEL_FLAG_FILLED : 0;
 		case_add(&s.c, COLUMN, STIXEL_OBJECT, foot, 0, 250 / cases[i].m);
-		r = middle(&s);
-		if (cases[i].known)
-			assert_true(fabs((double)r * cos(angle(&s, looks_through(&s, 322))) - cases[i].m) <
-				    0.05);
-		else
-			assert_true(isnan(r));
+		check_wall(&s, cases[i].m, cases[i].known);
 	}
 }
 
