@@ -26,6 +26,8 @@
  */
 #define HANG_FRAMES 5 /* least number of frames in the ten seconds before */
 #define HANG_INTERVALS 10
+/* A frame late by half of that may hang. Pairs that are lost meanwhile do not tell yet whether the engine is slow. */
+#define DOUBT_INTERVALS 5
 #define HANG_LOSING_NS INT64_C(1000000000)
 #define HANG_MOST_NS INT64_C(5000000000)
 #define REASON_NS INT64_C(60000000000) /* shortest mean time between two logged changes of the reason, ns */
@@ -159,7 +161,8 @@ static unsigned first_sample(const struct sx_health *h)
 }
 
 /* Returns true if no frame has finished for ten times the mean time of a frame in the last ten seconds. */
-static bool engine_stalls(const struct sx_health *h, const struct sx_health_input *in)
+/* Returns whether no frame came for `intervals` times the time of one frame, after frames came. */
+static bool engine_stalls(const struct sx_health *h, const struct sx_health_input *in, int intervals)
 {
 	const unsigned now = (h->sampled - 1) % SX_HEALTH_SAMPLES, then = first_sample(h);
 	uint64_t frames;
@@ -169,7 +172,7 @@ static bool engine_stalls(const struct sx_health *h, const struct sx_health_inpu
 	frames = h->samples[now].published - h->samples[then].published;
 	return frames >= HANG_FRAMES &&
 	       seconds(frame_overdue_ns(in)) * (double)frames >
-		       HANG_INTERVALS * seconds(h->samples[now].now_ns - h->samples[then].now_ns);
+		       intervals * seconds(h->samples[now].now_ns - h->samples[then].now_ns);
 }
 
 static bool loses_pairs(const struct sx_health *h)
@@ -186,7 +189,7 @@ static bool engine_hangs(struct sx_health *h, const struct sx_health_input *in)
 
 	if (!in->in_flight_since_ns || frame_overdue_ns(in) <= patience)
 		h->hangs_ns = 0;
-	else if (engine_stalls(h, in))
+	else if (engine_stalls(h, in, HANG_INTERVALS))
 		/* the verdict holds until this frame is done, even when older frames have left the window */
 		h->hangs_ns = in->in_flight_since_ns;
 	return h->hangs_ns != 0;
@@ -216,7 +219,7 @@ static bool judge_loss(struct sx_health *h, const struct sx_health_input *in)
 		return true;
 	if (overload > LOSS_LEAST && overload * 100 > captured * LOSS_PERCENT) {
 		/* the last verdict holds until it is clear whether the engine hangs */
-		if (engine_stalls(h, in))
+		if (engine_stalls(h, in, DOUBT_INTERVALS))
 			return h->state == STIXEL_STATE_DEGRADED;
 		decide(h, STIXEL_STATE_DEGRADED, true, serving,
 		       "%s too slow: %llu of the last %llu pairs dropped by overload",

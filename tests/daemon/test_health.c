@@ -246,6 +246,37 @@ static void test_an_engine_that_hangs(void **state)
 }
 
 /*
+ * The engine hangs just before a tick, and until then it lost a few pairs. The tenth of its pairs that is lost by now
+ * does not tell that it is too slow.
+ */
+static void test_an_engine_that_hangs_just_before_a_tick(void **state)
+{
+	struct sx_health_input in = well();
+	struct sx_health h = {0};
+
+	sx_health_update(&h, &in);
+	for (int i = 0; i < 10; i++) {
+		in.now_ns += SX_HEALTH_TICK_NS;
+		in.last_capture_ns = in.last_publish_ns = in.now_ns;
+		in.captured += 10;
+		in.published += 10;
+		sx_health_update(&h, &in);
+	}
+	in.in_flight_since_ns = in.now_ns + 10 * S / 1000;
+	in.now_ns += SX_HEALTH_TICK_NS;
+	in.last_capture_ns = in.now_ns;
+	in.captured += 12;
+	in.overload += 12;
+	sx_health_update(&h, &in);
+	assert_int_equal(h.state, STIXEL_STATE_RUNNING);
+	/* it was slow, not hanging */
+	in.in_flight_since_ns = in.last_publish_ns = in.now_ns;
+	in.published++;
+	sx_health_update(&h, &in);
+	assert_memory_equal(h.reason, "engine too slow: ", 17);
+}
+
+/*
  * A source without a pace loses no pairs meanwhile. The reason appears after half of the watchdog's time, not
  * earlier.
  */
@@ -599,6 +630,7 @@ int main(void)
 		cmocka_unit_test(test_stopping),
 		cmocka_unit_test(test_loss_by_overload),
 		cmocka_unit_test(test_an_engine_that_hangs),
+		cmocka_unit_test(test_an_engine_that_hangs_just_before_a_tick),
 		cmocka_unit_test(test_an_engine_that_hangs_without_losses),
 		cmocka_unit_test(test_a_slow_engine_does_not_hang),
 		cmocka_unit_test(test_same_reason),
