@@ -197,7 +197,8 @@ class Browser(unittest.TestCase):
         """Draws a frame of five columns, 20 px wide: object at 5 m, at 10 m, ground, sky, unseen."""
         self.open()
         script = """const [colour, done] = arguments;
-            Promise.all([import("/view.js"), import("/layout.js")]).then(async ([{CameraView}, {KIND}]) => {
+            Promise.all(["view", "layout", "classes"].map((name) => import(`/${name}.js`))).then(
+                async ([{CameraView}, {KIND}, {dress}]) => {
               const canvas = Object.assign(document.createElement("canvas"), {width: 100, height: 60});
               const kinds = ["object", "object", "ground", "sky"];
               const view = new CameraView(canvas, () => 0), whole = (v) => kinds.map(() => v);
@@ -205,7 +206,7 @@ class Browser(unittest.TestCase):
                 blind: false,
                 scale: {near_px: 20, far_px: 5, unit: "m", ticks: []}, offsets: [0, 1, 2, 3, 4, 4], stixels: {count: 4,
                   column: [0, 1, 2, 3], top: whole(0), bottom: whole(59), disparity: [20, 10, 0, 0], slope: whole(0),
-                  kind: kinds.map((k) => KIND[k]), confidence: whole(255)}};
+                  kind: kinds.map((k) => KIND[k]), confidence: whole(255), label: [1, 255, 0, 255]}};
               const pixels = (f) => {
                 view.show(f, null, colour);
                 const c = Object.assign(document.createElement("canvas"), {width: 100, height: 60}).getContext("2d");
@@ -214,9 +215,18 @@ class Browser(unittest.TestCase):
                   [20, 21, 22, 23, 24, 25, 26, 27].map((y) => [...c.getImageData(x, y, 1, 1).data]));
               };
               const filled = {...frame, stixels: {...frame.stixels, filled: [1, 0, 0, 0]}};
-              done([pixels(frame), pixels({...frame, blind: true}), pixels(filled)]);
+              const classes = {...frame};
+              dress(classes, ["Road", "traffic_sign"]);
+              done([pixels(frame), pixels({...frame, blind: true}), pixels(filled), pixels(classes)]);
             });"""
-        seen, blind, filled = self.browser.execute_async_script(script, "distance")
+        # by class: traffic sign, object without a class, road, sky without a class
+        sign, _, _, thing, road, sky = (column[0][:3] for column in
+                                        self.browser.execute_async_script(script, "class")[3][:6])
+        self.assertTrue(sign[0] > 180 and sign[1] > 180 and sign[2] < 40, sign)
+        self.assertTrue(thing[0] > thing[1] + 60 > thing[2] + 100, thing)
+        self.assertTrue(abs(road[0] - road[2]) < 10 and road[0] > road[1] + 20, road)
+        self.assertTrue(sky[2] > sky[0] + 30, sky)
+        seen, blind, filled, _ = self.browser.execute_async_script(script, "distance")
         near, edge, beside, far, ground, sky, unseen = (column[0] for column in seen)
         self.assertTrue(near[0] > 200 and near[1] > 200 and near[2] < 80, near)
         self.assertTrue(far[0] > far[1] + 60, far)
@@ -805,15 +815,19 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
         """For a camera 1.5 m above the road that looks down by 0.1 rad, points of the road have the height 0."""
         self.browser.get("http://127.0.0.1:%d/" % self.web.port)
         got = self.browser.execute_async_script("""const done = arguments[0];
-            Promise.all([import("/geometry.js"), import("/layout.js")]).then(([g, {KIND}]) => {
+            const files = ["geometry", "layout", "classes"];
+            Promise.all(files.map((name) => import(`/${name}.js`))).then(([g, {KIND}, {dress}]) => {
               const frame = {fx: 500, fy: 500, cx: 320, cy: 240, baseline: 0.1, columnWidth: 4, blind: false, road: 1,
                 ground: {pitch: 0.1, roll: 0, height: 1.5, slope: 0, offset: 0, cross: 0, axis: 0, bend: 0, bendRow: 0},
                 stixels: {column: [100], top: [200], bottom: [280], disparity: [10], slope: [0],
-                  kind: [KIND.object], confidence: [30]}};
+                  kind: [KIND.object], confidence: [30], label: [255]}};
               const turn = g.toVehicle(frame), low = {...frame, stixels: {...frame.stixels, confidence: [23]}};
+              const car = {...frame, stixels: {...frame.stixels, label: [1]}}, other = {...car};
+              dress(car, ["road", "car"]);
+              dress(other, []);
               done([turn([0, 1.5 / Math.cos(0.1), 0]), turn([0, 0, 1.5 / Math.sin(0.1)]), g.heights(frame, 0),
                 g.stixelWords(frame, 0), g.stixelWords(low, 0), g.stixelWords({...frame, blind: true}, 0),
-                g.stixelWords(frame, -1)]);
+                g.stixelWords(frame, -1), g.stixelWords(car, 0), g.stixelWords(other, 0)]);
             });""")
         for point in got[:2]:
             self.assertAlmostEqual(point[2], 0)
@@ -823,7 +837,9 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
         self.assertEqual(got[3], "object · x 5.0 m, y \u22120.8 m · height %.2f to %.2f m · medium confidence"
                          % (below, above))
         self.assertIn("low confidence", got[4])
-        self.assertEqual(got[5:], ["not seen, so not free"] * 2)
+        self.assertEqual(got[5:7], ["not seen, so not free"] * 2)
+        self.assertTrue(got[7].startswith("object · car · x 5.0 m"), got[7])
+        self.assertTrue(got[8].startswith("object · class 1 · x 5.0 m"), got[8])
 
     def test_the_past(self):
         """Pauses, steps and scrubs; saves the past, and opens the file."""

@@ -66,10 +66,10 @@ class Case(unittest.TestCase):
             return ""
 
     def make(self, seconds=1.0):
-        """Makes a recording. Returns its name."""
+        """Makes a recording of several frames. Returns its name."""
         code, name = self.record("start")
         self.assertEqual(code, 200, name)
-        self.until_bytes(20000)
+        self.until_bytes(200000)
         time.sleep(seconds)
         code, text = self.record("stop")
         self.assertEqual(code, 200, text)

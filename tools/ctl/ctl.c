@@ -283,6 +283,8 @@ static const struct sx_usage_option options[] = {
 	{"far", 0, "M", SX_USAGE_METRES, TO(far_m), SX_SCALE_LEAST_M, SX_SCALE_MOST_M,
 	 .commands = OF(SNAPSHOT) | OF(TOP) | OF(RECORD) | OF(EXPORT),
 	 .help = "farthest distance of the colours; default: from the objects of the scene"},
+	{"classes", 0, NULL, SX_USAGE_FLAG, TO(classes), .commands = OF(SNAPSHOT),
+	 .help = "colour stixels by class instead of distance"},
 	{"bird", 0, NULL, SX_USAGE_FLAG, TO(bird), .commands = OF(SNAPSHOT),
 	 .help = "also draw the free space from above"},
 	{"force", 0, NULL, SX_USAGE_FLAG, TO(force), .commands = OF(SNAPSHOT) | OF(RECORD) | OF(EXPORT),

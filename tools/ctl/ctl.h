@@ -48,7 +48,7 @@ struct ctl {
 	const char *config;   /* doctor: configuration file; NULL: the instance's file */
 	const char *textfile; /* metrics: NULL: standard output */
 	int image;	      /* snapshot: enum ctl_image */
-	bool bird;
+	bool bird, classes;
 	double near_m, far_m; /* snapshot, top, record, export: ends of the colours; 0: from the scene */
 	char **operands;      /* operands, at most as many as the command table allows */
 	int operand_count;

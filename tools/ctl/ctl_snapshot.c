@@ -9,9 +9,13 @@
 #include <stdio.h>
 #include <sysexits.h>
 
+#include <jansson.h>
+
 #include "base/clock.h"
 #include "stixel.h"
+#include "tools/ctl/answer.h"
 #include "tools/ctl/ctl.h"
+#include "tools/ctl/ctl_ask.h"
 #include "tools/ctl/snapshot.h"
 #include "tools/draw/bird.h"
 #include "tools/draw/overlay.h"
@@ -42,9 +46,28 @@ static bool has_image(const struct ctl *c, const struct stixel_frame *f, struct 
 	return true;
 }
 
+/*
+ * Asks the daemon for the names of the classes. Without an answer they stay NULL, and numbers are drawn. They
+ * belong to the answer, for json_decref().
+ */
+static json_t *ask_names(const struct ctl *c, const char *names[STIXEL_CLASSES_MAX])
+{
+	struct sx_reply reply;
+	json_t *status = ctl_ask_status(c->instance, CTL_ANSWER_MS, &reply), *each;
+	size_t i;
+
+	json_array_foreach(sx_answer_find(status, "semantics.classes"), i, each)
+	{
+		if (i < STIXEL_CLASSES_MAX)
+			names[i] = json_string_value(json_object_get(each, "name"));
+	}
+	sx_reply_finish(&reply);
+	return status;
+}
+
 /* Draws the stixels over the requested image, or over a dark background. */
 static int draw_front(const struct ctl *c, const struct stixel_frame *f, const struct sx_scale *scale,
-		      struct sx_image *rgb)
+		      const char *const *classes, struct sx_image *rgb)
 {
 	const struct stixel_frame_header *h = f->header;
 	struct sx_image image;
@@ -52,6 +75,7 @@ static int draw_front(const struct ctl *c, const struct stixel_frame *f, const s
 	struct sx_overlay_params params = {
 		.column_width = (int)h->column_width,
 		.scale = *scale,
+		.classes = classes,
 		.outline = over && c->image == CTL_IMAGE_DISPARITY,
 		.opaque = !over,
 	};
@@ -81,23 +105,36 @@ static int snapshot_draw(const struct ctl *c, const struct stixel_frame *f, stru
 	const int width = (int)f->header->image_width, height = (int)f->header->image_height;
 	const int bird = c->bird ? sx_bird_width(height) : 0, whole = width + (bird ? GAP_PX + bird : 0);
 	struct sx_scale scale = {.given_near_m = c->near_m, .given_far_m = c->far_m};
+	const char *names[STIXEL_CLASSES_MAX] = {NULL};
+	const char *const *classes = c->classes ? names : NULL;
+	json_t *answer = c->classes ? ask_names(c, names) : NULL;
 	struct sx_image front, above, image;
+	struct sx_legend legend;
 	int r;
 
-	r = sx_image_init(rgb, SX_PIXEL_RGB24, whole, height + sx_legend_height(whole));
-	if (r < 0)
-		return r;
 	sx_scale_frame(&scale, f->header, f->stixels);
+	/* a disparity image is coloured by distance everywhere, whatever the class */
+	if (c->image == CTL_IMAGE_DISPARITY && has_image(c, f, &image))
+		sx_legend_distances(&legend, &scale, false);
+	else if (classes)
+		sx_legend_classes(&legend, classes, f->stixels, f->header->stixel_count);
+	else
+		sx_legend_distances(&legend, &scale, true);
+	r = sx_image_init(rgb, SX_PIXEL_RGB24, whole, height + sx_legend_height(&legend, whole));
+	if (r < 0) {
+		json_decref(answer);
+		return r;
+	}
 	front = part_of(rgb, 0, width, height);
 	r = sx_overlay_background(rgb, NULL);
 	if (r == 0)
-		r = draw_front(c, f, &scale, &front);
+		r = draw_front(c, f, &scale, classes, &front);
 	if (r == 0 && bird) {
 		above = part_of(rgb, width + GAP_PX, bird, height);
-		r = sx_bird_draw(&above, f, &scale);
+		r = sx_bird_draw(&above, f, &scale, classes);
 	}
-	/* a disparity image is coloured everywhere, whatever the class */
-	sx_legend_draw(rgb, height, &scale, c->image != CTL_IMAGE_DISPARITY || !has_image(c, f, &image));
+	json_decref(answer);
+	sx_legend_draw(rgb, height, &legend);
 	return r;
 }
 

@@ -28,12 +28,15 @@ static const struct sx_rgb line = {255, 255, 255};
 /* Values of a frame's columns. */
 struct bird {
 	const struct stixel_frame_header *h;
+	const struct stixel *stixels;
 	const struct sx_scale *scale;
+	const char *const *classes; /* as of sx_overlay_params */
 	double focal_baseline;
 	double far_m; /* height of the view */
 	struct sx_rgb road;
 	struct stixel_free_column *free;
-	float *beyond_m; /* for each column the nearest object behind its free space, m; INFINITY: none */
+	float *beyond_m;  /* for each column the nearest object behind its free space, m; INFINITY: none */
+	uint32_t *beyond; /* number of its stixel */
 };
 
 int sx_bird_width(int height)
@@ -58,8 +61,10 @@ static int find_beyond(struct bird *b, const struct stixel_frame *f)
 		const float metres = (float)stixel_depth_m(f->header, &f->stixels[i]);
 
 		if (stands[i] && u < f->header->columns && metres > b->free[u].to_m &&
-		    metres < b->beyond_m[u])
+		    metres < b->beyond_m[u]) {
 			b->beyond_m[u] = metres;
+			b->beyond[u] = i;
+		}
 	}
 	free(stands);
 	return 0;
@@ -70,11 +75,13 @@ static int look_at_columns(struct bird *b, const struct stixel_frame *f)
 	const struct stixel_frame_header *h = f->header;
 
 	b->h = h;
+	b->stixels = f->stixels;
 	b->road = sx_palette_mix(unseen, sx_palette_class(STIXEL_GROUND), 112);
 	b->focal_baseline = h->fx * h->baseline_m;
 	b->free = calloc(h->columns + (size_t)1, sizeof(*b->free));
 	b->beyond_m = calloc(h->columns + (size_t)1, sizeof(*b->beyond_m));
-	if (!b->free || !b->beyond_m)
+	b->beyond = calloc(h->columns + (size_t)1, sizeof(*b->beyond));
+	if (!b->free || !b->beyond_m || !b->beyond)
 		return -ENOMEM;
 	stixel_free_space(f, NULL, 0, b->free, h->columns);
 	return find_beyond(b, f);
@@ -83,6 +90,17 @@ static int look_at_columns(struct bird *b, const struct stixel_frame *f)
 static bool within(const struct bird *b, double ahead_m, double front_m)
 {
 	return ahead_m >= front_m && ahead_m < front_m + object_part * b->far_m;
+}
+
+/* Returns the colour of the object of a stixel, at this distance. */
+static struct sx_rgb object_colour(const struct bird *b, uint32_t stixel, double metres)
+{
+	const unsigned label = b->stixels[stixel].label;
+
+	if (!b->classes)
+		return sx_palette_distance(&b->scale->range, b->focal_baseline / metres);
+	return label < STIXEL_CLASSES_MAX ? sx_palette_label(b->classes[label], label)
+					  : sx_palette_class(STIXEL_OBJECT);
 }
 
 /*
@@ -104,11 +122,10 @@ static struct sx_rgb look(const struct bird *b, double across_m, double ahead_m,
 	if (c->end == STIXEL_FREE_DROP && within(b, ahead_m, (double)c->to_m))
 		return stripe ? line : unseen;
 	if (c->end == STIXEL_FREE_OBJECT)
-		return within(b, ahead_m, (double)c->to_m)
-			       ? sx_palette_distance(&b->scale->range, b->focal_baseline / (double)c->to_m)
-			       : behind;
+		return within(b, ahead_m, (double)c->to_m) ? object_colour(b, c->stixel, (double)c->to_m)
+							   : behind;
 	if (within(b, ahead_m, (double)b->beyond_m[column]))
-		return sx_palette_distance(&b->scale->range, b->focal_baseline / (double)b->beyond_m[column]);
+		return object_colour(b, b->beyond[column], (double)b->beyond_m[column]);
 	return unseen;
 }
 
@@ -140,10 +157,12 @@ static void draw_lines(struct sx_image *rgb, double far_m)
 	}
 }
 
-int sx_bird_draw(struct sx_image *rgb, const struct stixel_frame *f, const struct sx_scale *scale)
+int sx_bird_draw(struct sx_image *rgb, const struct stixel_frame *f, const struct sx_scale *scale,
+		 const char *const *classes)
 {
 	const struct stixel_frame_header *h = f->header;
-	struct bird b = {.scale = scale, .far_m = fmin(sx_scale_far(scale), SX_BIRD_FAR_M)};
+	struct bird b = {
+		.scale = scale, .classes = classes, .far_m = fmin(sx_scale_far(scale), SX_BIRD_FAR_M)};
 	const double metre_px = rgb->height / b.far_m;
 	int r;
 
@@ -159,6 +178,7 @@ int sx_bird_draw(struct sx_image *rgb, const struct stixel_frame *f, const struc
 	}
 	free(b.free);
 	free(b.beyond_m);
+	free(b.beyond);
 	if (r == 0)
 		draw_lines(rgb, b.far_m);
 	return r;

@@ -1,6 +1,6 @@
 /*
- * Draws the legend below an overlay: the colours of distances, and the looks of ground, sky, filled and
- * unseen. The file has its own letters, so no font is needed.
+ * Draws the legend below an overlay: the colours of distances or of semantic classes, and the looks of ground,
+ * sky, filled and unseen. The file has its own letters, so no font is needed.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -37,6 +37,8 @@ struct glyph {
 };
 
 static const struct glyph font[] = {
+	{'-', {0x00, 0x00, 0x00, 0x00, 0x0e, 0x00, 0x00}},
+	{'.', {0x00, 0x00, 0x00, 0x00, 0x00, 0x0c, 0x0c}},
 	{'0', {0x0e, 0x11, 0x13, 0x15, 0x19, 0x11, 0x0e}},
 	{'1', {0x04, 0x0c, 0x04, 0x04, 0x04, 0x04, 0x0e}},
 	{'2', {0x0e, 0x11, 0x01, 0x02, 0x04, 0x08, 0x1f}},
@@ -47,24 +49,33 @@ static const struct glyph font[] = {
 	{'7', {0x1f, 0x01, 0x02, 0x04, 0x08, 0x08, 0x08}},
 	{'8', {0x0e, 0x11, 0x11, 0x0e, 0x11, 0x11, 0x0e}},
 	{'9', {0x0e, 0x11, 0x11, 0x0f, 0x01, 0x02, 0x0c}},
-	{'.', {0x00, 0x00, 0x00, 0x00, 0x00, 0x0c, 0x0c}},
+	{'_', {0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x1f}},
+	{'a', {0x00, 0x00, 0x0e, 0x01, 0x0f, 0x11, 0x0f}},
+	{'b', {0x10, 0x10, 0x16, 0x19, 0x11, 0x19, 0x16}},
+	{'c', {0x00, 0x00, 0x0e, 0x11, 0x10, 0x11, 0x0e}},
 	{'d', {0x01, 0x01, 0x0d, 0x13, 0x11, 0x13, 0x0d}},
 	{'e', {0x00, 0x00, 0x0e, 0x11, 0x1f, 0x10, 0x0e}},
 	{'f', {0x06, 0x09, 0x08, 0x1c, 0x08, 0x08, 0x08}},
 	{'g', {0x00, 0x00, 0x0f, 0x11, 0x11, 0x11, 0x0f, 0x01, 0x0e}},
+	{'h', {0x10, 0x10, 0x16, 0x19, 0x11, 0x11, 0x11}},
 	{'i', {0x04, 0x00, 0x0c, 0x04, 0x04, 0x04, 0x0e}},
+	{'j', {0x02, 0x00, 0x06, 0x02, 0x02, 0x02, 0x02, 0x12, 0x0c}},
 	{'k', {0x10, 0x10, 0x12, 0x14, 0x18, 0x14, 0x12}},
 	{'l', {0x0c, 0x04, 0x04, 0x04, 0x04, 0x04, 0x0e}},
 	{'m', {0x00, 0x00, 0x1a, 0x15, 0x15, 0x15, 0x15}},
 	{'n', {0x00, 0x00, 0x16, 0x19, 0x11, 0x11, 0x11}},
 	{'o', {0x00, 0x00, 0x0e, 0x11, 0x11, 0x11, 0x0e}},
 	{'p', {0x00, 0x00, 0x16, 0x19, 0x11, 0x19, 0x16, 0x10, 0x10}},
+	{'q', {0x00, 0x00, 0x0d, 0x13, 0x11, 0x13, 0x0d, 0x01, 0x01}},
 	{'r', {0x00, 0x00, 0x16, 0x19, 0x10, 0x10, 0x10}},
 	{'s', {0x00, 0x00, 0x0f, 0x10, 0x0e, 0x01, 0x1e}},
 	{'t', {0x08, 0x08, 0x1c, 0x08, 0x08, 0x09, 0x06}},
 	{'u', {0x00, 0x00, 0x11, 0x11, 0x11, 0x13, 0x0d}},
+	{'v', {0x00, 0x00, 0x11, 0x11, 0x11, 0x0a, 0x04}},
+	{'w', {0x00, 0x00, 0x11, 0x11, 0x15, 0x15, 0x0a}},
 	{'x', {0x00, 0x00, 0x11, 0x0a, 0x04, 0x0a, 0x11}},
 	{'y', {0x00, 0x00, 0x11, 0x11, 0x11, 0x13, 0x0d, 0x01, 0x0e}},
+	{'z', {0x00, 0x00, 0x1f, 0x02, 0x04, 0x08, 0x1f}},
 };
 
 static void fill(struct sx_image *rgb, int x0, int y0, int width, int height, struct sx_rgb colour)
@@ -79,6 +90,8 @@ static void fill(struct sx_image *rgb, int x0, int y0, int width, int height, st
 
 static const struct glyph *glyph_of(char letter)
 {
+	if (letter >= 'A' && letter <= 'Z')
+		letter = (char)(letter - 'A' + 'a');
 	for (size_t i = 0; i < sizeof(font) / sizeof(font[0]); i++)
 		if (font[i].letter == letter)
 			return &font[i];
@@ -105,23 +118,72 @@ static int text_width(const char *text)
 	return (int)strlen(text) * GLYPH_STEP - 1;
 }
 
-/* Looks that mean no distance, and their names. STIXEL_OBJECT: a filled object. */
-static const struct swatch {
-	unsigned kind;
-	const char *name;
-} swatches[] = {{STIXEL_GROUND, "ground"},
-		{STIXEL_SKY, "sky"},
-		{STIXEL_OBJECT, "filled"},
-		{STIXEL_UNKNOWN, "not seen"}};
+static void add_entry(struct sx_legend *l, enum sx_legend_look look, const char *name, struct sx_rgb colour)
+{
+	struct sx_legend_entry *e = &l->entry[l->count++];
 
-enum { SWATCHES = sizeof(swatches) / sizeof(swatches[0]) };
+	*e = (struct sx_legend_entry){.look = look, .colour = colour};
+	snprintf(e->name, sizeof(e->name), "%s", name);
+}
 
-static int swatches_width(void)
+static void add_looks(struct sx_legend *l, struct sx_rgb filled)
+{
+	add_entry(l, SX_LEGEND_FILLED, "filled", filled);
+	add_entry(l, SX_LEGEND_UNSEEN, "not seen", sx_palette_class(STIXEL_UNKNOWN));
+}
+
+void sx_legend_distances(struct sx_legend *l, const struct sx_scale *scale, bool looks)
+{
+	*l = (struct sx_legend){.scale = scale};
+	if (!looks)
+		return;
+	add_entry(l, SX_LEGEND_PLAIN, "ground", sx_palette_class(STIXEL_GROUND));
+	add_entry(l, SX_LEGEND_PLAIN, "sky", sx_palette_class(STIXEL_SKY));
+	add_looks(l, sx_palette_distance_at(0.5));
+}
+
+void sx_legend_classes(struct sx_legend *l, const char *const *names, const struct stixel *stixels,
+		       uint32_t count)
+{
+	static const char *const kinds[] = {
+		[STIXEL_GROUND] = "ground", [STIXEL_OBJECT] = "object", [STIXEL_SKY] = "sky"};
+	bool label[STIXEL_CLASSES_MAX] = {false}, kind[STIXEL_UNKNOWN] = {false};
+
+	*l = (struct sx_legend){0};
+	for (uint32_t i = 0; i < count; i++) {
+		if (stixels[i].kind >= STIXEL_UNKNOWN)
+			continue;
+		if (stixels[i].label < STIXEL_CLASSES_MAX)
+			label[stixels[i].label] = true;
+		else
+			kind[stixels[i].kind] = true;
+	}
+	for (unsigned i = 0; i < STIXEL_CLASSES_MAX; i++) {
+		char number[16];
+
+		snprintf(number, sizeof(number), "class %u", i);
+		if (label[i])
+			add_entry(l, SX_LEGEND_PLAIN, names[i] && *names[i] ? names[i] : number,
+				  sx_palette_label(names[i], i));
+	}
+	for (unsigned i = 0; i < STIXEL_UNKNOWN; i++)
+		if (kind[i])
+			add_entry(l, SX_LEGEND_PLAIN, kinds[i], sx_palette_class(i));
+	add_looks(l, sx_palette_class(STIXEL_OBJECT));
+}
+
+static int entry_width(const struct sx_legend_entry *e)
+{
+	return SWATCH_WIDTH + MARGIN + text_width(e->name) + 2 * MARGIN;
+}
+
+/* Width of all entries in one line, in dots. */
+static int entries_width(const struct sx_legend *l)
 {
 	int width = 0;
 
-	for (int i = 0; i < SWATCHES; i++)
-		width += SWATCH_WIDTH + MARGIN + text_width(swatches[i].name) + 2 * MARGIN;
+	for (int i = 0; i < l->count; i++)
+		width += entry_width(&l->entry[i]);
 	return width - 2 * MARGIN;
 }
 
@@ -131,18 +193,39 @@ static int dot_of(int width)
 }
 
 /* Returns whether the looks stand beside the bar. Otherwise they get a line of their own. */
-static bool is_one_line(int width)
+static bool is_one_line(const struct sx_legend *l, int width)
 {
-	return width / dot_of(width) >= BAR_MOST * 2 / 3 + 5 * MARGIN + swatches_width();
+	return l->scale && width / dot_of(width) >= BAR_MOST * 2 / 3 + 5 * MARGIN + entries_width(l);
 }
 
-int sx_legend_height(int width)
+/* Returns whether an entry begins a new line of classes. *x: where it begins, and where the next may, dots. */
+static bool wraps(const struct sx_legend_entry *e, int width, int *x)
 {
-	const int dot = dot_of(width);
+	const int end = *x + entry_width(e) - 2 * MARGIN;
+	const bool wrap = *x > MARGIN && end > width / dot_of(width) - MARGIN;
+
+	*x = (wrap ? MARGIN : *x) + entry_width(e);
+	return wrap;
+}
+
+static int class_lines(const struct sx_legend *l, int width)
+{
+	int lines = 1, x = MARGIN;
+
+	for (int i = 0; i < l->count; i++)
+		lines += wraps(&l->entry[i], width, &x);
+	return lines;
+}
+
+int sx_legend_height(const struct sx_legend *l, int width)
+{
+	const int dot = dot_of(width), line = (SWATCH_HEIGHT + MARGIN) * dot;
 
 	if (width < WIDTH_LEAST * dot)
 		return 0;
-	return (LINE_HEIGHT + MARGIN / 2) * dot + (is_one_line(width) ? 0 : (SWATCH_HEIGHT + MARGIN) * dot);
+	if (!l->scale)
+		return class_lines(l, width) * line + MARGIN * dot;
+	return (LINE_HEIGHT + MARGIN / 2) * dot + (is_one_line(l, width) ? 0 : line);
 }
 
 /* Draws the marks of the scale with their numbers, as many as fit. The last number has the unit. */
@@ -178,44 +261,72 @@ static void draw_bar(struct sx_image *rgb, int x0, int y0, int width, int dot, c
 	draw_marks(rgb, x0, y0, width, dot, scale);
 }
 
-static void draw_swatch(struct sx_image *rgb, int x0, int y0, int dot, unsigned kind)
+static void draw_swatch(struct sx_image *rgb, int x0, int y0, int dot, const struct sx_legend_entry *e)
 {
-	const struct sx_rgb grey = sx_palette_class(STIXEL_UNKNOWN), middle = sx_palette_distance_at(0.5);
 	const int hatch = sx_overlay_hatch_scale(rgb->width);
-	const bool hatched = kind == STIXEL_UNKNOWN || kind == STIXEL_OBJECT;
+	const bool plain = e->look == SX_LEGEND_PLAIN;
 
-	fill(rgb, x0, y0, SWATCH_WIDTH * dot, SWATCH_HEIGHT * dot, hatched ? grey : sx_palette_class(kind));
-	if (!hatched)
+	fill(rgb, x0, y0, SWATCH_WIDTH * dot, SWATCH_HEIGHT * dot,
+	     plain ? e->colour : sx_palette_class(STIXEL_UNKNOWN));
+	if (plain)
 		return;
 	for (int y = y0; y < y0 + SWATCH_HEIGHT * dot && y < rgb->height; y++) {
 		struct sx_rgb *row = sx_image_row(rgb, y);
 
 		for (int x = x0; x < x0 + SWATCH_WIDTH * dot && x < rgb->width; x++)
-			row[x] = kind == STIXEL_UNKNOWN
+			row[x] = e->look == SX_LEGEND_UNSEEN
 					 ? sx_overlay_unseen(row[x], x, y, hatch)
-					 : sx_overlay_filled(row[x], middle, SX_LOOK_OBJECT, x, y, hatch);
+					 : sx_overlay_filled(row[x], e->colour, SX_LOOK_OBJECT, x, y, hatch);
 	}
 }
 
-void sx_legend_draw(struct sx_image *rgb, int y, const struct sx_scale *scale, bool looks)
+/* Draws a swatch with its name at (x, y). */
+static void draw_entry(struct sx_image *rgb, int x, int y, int dot, const struct sx_legend_entry *e)
 {
-	const int dot = dot_of(rgb->width);
-	const bool one_line = is_one_line(rgb->width);
+	draw_swatch(rgb, x, y, dot, e);
+	sx_legend_text(rgb, x + (SWATCH_WIDTH + MARGIN) * dot, y + 2 * dot, dot, e->name);
+}
+
+static void draw_classes(struct sx_image *rgb, int y, int dot, const struct sx_legend *l)
+{
+	int x = MARGIN;
+
+	y += MARGIN * dot;
+	for (int i = 0; i < l->count; i++) {
+		const struct sx_legend_entry *e = &l->entry[i];
+
+		y += wraps(e, rgb->width, &x) ? (SWATCH_HEIGHT + MARGIN) * dot : 0;
+		draw_entry(rgb, (x - entry_width(e)) * dot, y, dot, e);
+	}
+}
+
+static void draw_distances(struct sx_image *rgb, int y, int dot, const struct sx_legend *l)
+{
+	const bool one_line = is_one_line(l, rgb->width);
 	int bar = rgb->width - 2 * MARGIN * dot, x = MARGIN * dot;
 
-	if (sx_legend_height(rgb->width) == 0)
-		return;
 	if (one_line)
-		bar -= (swatches_width() + 3 * MARGIN) * dot;
+		bar -= (entries_width(l) + 3 * MARGIN) * dot;
 	bar = bar < BAR_MOST * dot ? bar : BAR_MOST * dot;
-	fill(rgb, 0, y, rgb->width, rgb->height - y, paper);
-	draw_bar(rgb, x, y + MARGIN * dot, bar, dot, scale);
+	draw_bar(rgb, x, y + MARGIN * dot, bar, dot, l->scale);
 	if (one_line)
 		x += bar + 3 * MARGIN * dot;
 	y += one_line ? MARGIN * dot : LINE_HEIGHT * dot;
-	for (int i = 0; looks && i < SWATCHES; i++) {
-		draw_swatch(rgb, x, y, dot, swatches[i].kind);
-		x += (SWATCH_WIDTH + MARGIN) * dot;
-		x = sx_legend_text(rgb, x, y + 2 * dot, dot, swatches[i].name) + 2 * MARGIN * dot;
+	for (int i = 0; i < l->count; i++) {
+		draw_entry(rgb, x, y, dot, &l->entry[i]);
+		x += entry_width(&l->entry[i]) * dot;
 	}
+}
+
+void sx_legend_draw(struct sx_image *rgb, int y, const struct sx_legend *l)
+{
+	const int dot = dot_of(rgb->width);
+
+	if (sx_legend_height(l, rgb->width) == 0)
+		return;
+	fill(rgb, 0, y, rgb->width, rgb->height - y, paper);
+	if (l->scale)
+		draw_distances(rgb, y, dot, l);
+	else
+		draw_classes(rgb, y, dot, l);
 }

@@ -19,6 +19,7 @@ static const struct sx_rgb light = {255, 255, 255};
 /* Content of a column in one row. An empty cell is unseen. */
 struct cell {
 	uint8_t kind;	       /* enum stixel_kind + 1; 0: unseen */
+	uint8_t label;	       /* semantic class */
 	uint8_t place;	       /* objects: place on the scale of distances, 0 far .. 255 near */
 	uint16_t disparity_q7; /* disparity in this row; STIXEL_DISPARITY_UNKNOWN: not known */
 	bool low;	       /* too low for edges */
@@ -29,6 +30,7 @@ struct cell {
 struct grid {
 	struct cell *cells;
 	int columns, column_width;
+	struct sx_rgb label[STIXEL_CLASSES_MAX]; /* colours of the classes, if stixels have them */
 };
 
 static bool same_size(const struct sx_image *a, const struct sx_image *b)
@@ -64,6 +66,7 @@ static void fill_stixel(struct grid *g, int height, const struct stixel *s,
 {
 	const bool known = s->disparity_q7 != STIXEL_DISPARITY_UNKNOWN;
 	struct cell c = {.kind = (uint8_t)(s->kind + 1),
+			 .label = s->label,
 			 .disparity_q7 = s->disparity_q7,
 			 .low = s->row_bottom - s->row_top < SX_LOOK_EDGES_FROM_ROWS - 1,
 			 .filled = stixel_is_filled(s)};
@@ -90,6 +93,8 @@ static int make_grid(struct grid *g, const struct sx_image *rgb, const struct st
 	g->cells = calloc((size_t)g->columns * (size_t)rgb->height, sizeof(*g->cells));
 	if (!g->cells)
 		return -ENOMEM;
+	for (unsigned i = 0; p->classes && i < STIXEL_CLASSES_MAX; i++)
+		g->label[i] = sx_palette_label(p->classes[i], i);
 	for (uint32_t i = 0; possible && i < count && !p->blind; i++)
 		fill_stixel(g, rgb->height, &stixels[i], &p->scale.range);
 	return 0;
@@ -168,14 +173,23 @@ struct sx_rgb sx_overlay_filled(struct sx_rgb under, struct sx_rgb colour, int a
 			      on_hatch(x, y, scale, true) ? alpha : alpha * SX_LOOK_FILLED / 256);
 }
 
+/* Returns the colour of a cell: by distance, or by class. */
+static struct sx_rgb colour_of(const struct grid *g, const struct cell *c, const struct sx_overlay_params *p)
+{
+	const unsigned kind = c->kind - 1u;
+
+	if (!c->kind)
+		return dark;
+	if (p->classes)
+		return c->label < STIXEL_CLASSES_MAX ? g->label[c->label] : sx_palette_class(kind);
+	return kind == STIXEL_OBJECT ? sx_palette_distance_at(c->place / 255.0) : sx_palette_class(kind);
+}
+
 /* Draws the pixels of a cell in row y, from x0 up to x1. */
-static void draw_cell(struct sx_rgb *row, int x0, int x1, int y, const struct cell *c,
+static void draw_cell(struct sx_rgb *row, int x0, int x1, int y, const struct cell *c, struct sx_rgb colour,
 		      const struct sx_overlay_params *p, int hatch)
 {
 	const unsigned kind = c->kind - 1u;
-	const struct sx_rgb colour = kind == STIXEL_OBJECT ? sx_palette_distance_at(c->place / 255.0)
-				     : c->kind		   ? sx_palette_class(kind)
-							   : dark;
 
 	for (int x = x0; x < x1; x++)
 		row[x] = !c->kind    ? sx_overlay_unseen(row[x], x, y, hatch)
@@ -210,7 +224,7 @@ static void draw_cells(struct sx_image *rgb, const struct grid *g, const struct 
 			const struct border b = border_of(g, rgb->height, u, y);
 
 			if (!p->outline)
-				draw_cell(row, x0, x1, y, c, p, hatch);
+				draw_cell(row, x0, x1, y, c, colour_of(g, c, p), p, hatch);
 			draw_border(row, x0, x1, &b, p->outline ? light : dark);
 		}
 	}

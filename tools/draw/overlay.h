@@ -1,5 +1,5 @@
 /*
- * Draws stixels over an image: objects coloured by distance, ground and sky tinted. Unseen pixels are neither
+ * Draws stixels over an image: objects coloured by distance, ground and sky tinted, or all by class. Unseen pixels are neither
  * free nor an obstacle: they are darker and hatched. Filled stixels (STIXEL_FLAG_FILLED) are pale, with lines
  * in their colour.
  *
@@ -13,11 +13,9 @@
 #include <stdint.h>
 
 #include "base/image.h"
+#include "include/stixel.h"
 #include "recording/messages/palette.h"
 #include "recording/messages/scale.h"
-
-struct stixel;
-struct stixel_frame_header;
 
 /*
  * Numbers of the look, which the page of stixel-web has, too. Weights of a colour over the picture, of 256:
@@ -53,6 +51,11 @@ struct sx_overlay_params {
 	int column_width;
 	struct sx_scale scale;
 	double horizon_row, horizon_axis, horizon_slope;
+	/*
+	 * Objects, ground and sky have the colours of their classes, with these names: STIXEL_CLASSES_MAX of
+	 * them, by label, NULL or "" for one that is not known. NULL: colours of distances.
+	 */
+	const char *const *classes;
 	bool blind;   /* the images show nothing (STIXEL_FRAME_BLIND): all of the picture is unseen */
 	bool outline; /* draw only edges, because the picture below has its own colours */
 	bool opaque;  /* strong colours, because no picture below should show through */
@@ -93,17 +96,37 @@ struct sx_rgb sx_overlay_filled(struct sx_rgb under, struct sx_rgb colour, int a
 int sx_overlay_hatch_scale(int width);
 
 /*
- * Writes letters, scale px a dot, 7 dots high and 2 below the line: digits and the letters of the legend.
- * Other characters are blank. Parts outside the image are cut off. Returns the column after the text.
+ * Writes letters, scale px a dot, 7 dots high and 2 below the line: digits, letters, "-", "_" and ".";
+ * capital letters are drawn small. Other characters are blank. Parts outside the image are cut off. Returns the column after the text.
  */
 int sx_legend_text(struct sx_image *rgb, int x, int y, int scale, const char *text);
 
-/* Returns the height of the legend below a picture of this width, px; 0: the picture is too small for one. */
-int sx_legend_height(int width);
+enum sx_legend_look { SX_LEGEND_PLAIN, SX_LEGEND_FILLED, SX_LEGEND_UNSEEN };
+
+struct sx_legend_entry {
+	enum sx_legend_look look;
+	struct sx_rgb colour;
+	char name[32];
+};
+
+/* The legend below a picture. scale: a bar with the colours of distances; NULL: none. */
+struct sx_legend {
+	const struct sx_scale *scale;
+	struct sx_legend_entry entry[STIXEL_CLASSES_MAX + STIXEL_UNKNOWN + 2];
+	int count;
+};
+
+/* Fills the legend of distances, with the looks of ground, sky, filled and unseen if looks is true. */
+void sx_legend_distances(struct sx_legend *l, const struct sx_scale *scale, bool looks);
 /*
- * Draws the legend over the rows from y to the end: colours of distances with their marks and, if looks is
- * true, those of ground, sky, filled and unseen.
+ * Fills the legend of the classes that these stixels have; names as of sx_overlay_params. Stixels without a
+ * class stand for their kind. A class without a name gets its number.
  */
-void sx_legend_draw(struct sx_image *rgb, int y, const struct sx_scale *scale, bool looks);
+void sx_legend_classes(struct sx_legend *l, const char *const *names, const struct stixel *stixels,
+		       uint32_t count);
+/* Returns the height of the legend below a picture of this width, px; 0: the picture is too small for one. */
+int sx_legend_height(const struct sx_legend *l, int width);
+/* Draws the legend over the rows from y to the end. */
+void sx_legend_draw(struct sx_image *rgb, int y, const struct sx_legend *l);
 
 #endif

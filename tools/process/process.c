@@ -90,6 +90,8 @@ static const struct sx_usage_option options[] = {
 	 .help = "nearest distance of the colours; default: from the objects of each pair"},
 	{"far", 0, "M", SX_USAGE_METRES, TO(far_m), SX_SCALE_LEAST_M, SX_SCALE_MOST_M,
 	 .help = "farthest distance of the colours; default: from the objects of each pair"},
+	{"classes", 0, NULL, SX_USAGE_FLAG, TO(by_class),
+	 .help = "colour the overlay by class instead of distance; needs --semantics"},
 	{"disparity-colour", 0, NULL, SX_USAGE_FLAG, TO(colour),
 	 .help = "also write NAME.disparity-colour.png, a coloured picture"},
 	{"disparity-filled", 0, NULL, SX_USAGE_FLAG, TO(filled),
@@ -373,6 +375,8 @@ int main(int argc, char **argv)
 		code = sx_usage_fail(&usage, NULL, "images come in pairs: the last LEFT has no RIGHT");
 	if (code < 0 && sx_scale_wrong(p.near_m, p.far_m))
 		code = sx_usage_fail(&usage, NULL, "%s", sx_scale_wrong(p.near_m, p.far_m));
+	if (code < 0 && p.by_class && !p.scores.count)
+		code = sx_usage_fail(&usage, NULL, "--classes needs the scores of --semantics");
 	if (code < 0 && !folder)
 		code = check_all_files(&p, words.operand_count / 2);
 	if (code >= 0) {

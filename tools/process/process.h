@@ -12,6 +12,7 @@
 
 #include "base/why.h"
 #include "capture/slots.h"
+#include "config/classes.h"
 #include "config/config.h"
 #include "engines/select.h"
 #include "tools/common/settings_args.h"
@@ -42,8 +43,11 @@ struct process {
 	const char *folder;		   /* folder of the results */
 	double near_m, far_m;		   /* --near, --far; 0: from the scene */
 	bool colour, filled;		   /* also NAME.disparity-colour.png, NAME.disparity-filled.png */
+	bool by_class;			   /* colours of classes in NAME.overlay.png, instead of distances */
 	struct process_files scores, maps; /* --semantics, --disparity */
 	struct sx_semantic_params classes; /* classes of the scores; empty without --semantics */
+	struct sx_class_names names;	   /* their names, and pointers to them */
+	const char *name[SX_CLASSES_MAX];
 	struct sx_engine engine;
 	struct sx_context *context;
 	struct sx_context_config config; /* configuration of `context` */

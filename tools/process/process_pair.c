@@ -38,11 +38,15 @@ static int pair_say(int code, const char *format, ...)
 /* Reads the table of classes. The settings were checked, so the table is valid. */
 static void take_classes(struct process *p)
 {
+	struct sx_semantic_params table = p->settings->params.semantics;
 	struct sx_why why;
 
-	p->classes = p->settings->params.semantics;
+	p->classes = table;
+	sx_classes_parse(p->settings->semantics.classes, &table, &p->names, &why);
+	for (int i = 0; i < SX_CLASSES_MAX; i++)
+		p->name[i] = p->names.name[i];
 	if (p->scores.count)
-		sx_classes_parse(p->settings->semantics.classes, &p->classes, NULL, &why);
+		p->classes = table;
 }
 
 int process_open(struct process *p, const struct sx_settings *settings)

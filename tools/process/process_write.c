@@ -97,6 +97,7 @@ static struct sx_overlay_params overlay_params(const struct process *p)
 		.horizon_row = known ? road->horizon_row : NAN,
 		.horizon_axis = road->axis,
 		.horizon_slope = known ? -road->cross / road->slope : 0.0,
+		.classes = p->by_class ? p->name : NULL,
 	};
 
 	sx_scale_follow(&params.scale, result->stixels, result->count,
@@ -105,9 +106,11 @@ static struct sx_overlay_params overlay_params(const struct process *p)
 }
 
 /* Makes a picture of this size with room for the legend, and the part of it above the legend. */
-static int begin_picture(struct sx_image *rgb, struct sx_image *above, const struct sx_image *size)
+static int begin_picture(struct sx_image *rgb, struct sx_image *above, const struct sx_image *size,
+			 const struct sx_legend *legend)
 {
-	int r = sx_image_init(rgb, SX_PIXEL_RGB24, size->width, size->height + sx_legend_height(size->width));
+	int r = sx_image_init(rgb, SX_PIXEL_RGB24, size->width,
+			      size->height + sx_legend_height(legend, size->width));
 
 	if (r < 0)
 		return r;
@@ -117,10 +120,10 @@ static int begin_picture(struct sx_image *rgb, struct sx_image *above, const str
 }
 
 /* Draws the legend, writes the picture unless r is an error, and frees it. */
-static int end_picture(FILE *f, struct sx_image *rgb, int height, const struct sx_scale *scale, int r)
+static int end_picture(FILE *f, struct sx_image *rgb, int height, const struct sx_legend *legend, int r)
 {
 	if (r == 0) {
-		sx_legend_draw(rgb, height, scale, true);
+		sx_legend_draw(rgb, height, legend);
 		r = sx_picture_write(f, rgb);
 	}
 	sx_image_finish(rgb);
@@ -132,17 +135,22 @@ static int write_overlay(const struct process *p, FILE *f)
 	const struct sx_result *result = p->engine.backend->result(p->context);
 	struct sx_overlay_params params = overlay_params(p);
 	struct sx_image left, rgb, above;
+	struct sx_legend legend;
 	int r;
 
+	if (p->by_class)
+		sx_legend_classes(&legend, p->name, result->stixels, result->count);
+	else
+		sx_legend_distances(&legend, &params.scale, true);
 	r = p->engine.backend->peek(p->context, SX_TAP_LEFT, &left);
 	if (r == 0)
-		r = begin_picture(&rgb, &above, &left);
+		r = begin_picture(&rgb, &above, &left, &legend);
 	if (r < 0)
 		return r;
 	r = sx_overlay_background(&above, &left);
 	if (r == 0)
 		r = sx_overlay_draw(&above, result->stixels, result->count, &params);
-	return end_picture(f, &rgb, left.height, &params.scale, r);
+	return end_picture(f, &rgb, left.height, &legend, r);
 }
 
 static int write_colour(const struct process *p, FILE *f)

@@ -20,9 +20,12 @@ int web_draw(struct sx_image *rgb, const struct stixel_frame_header *h, const st
 		.opaque = !over_image,
 	};
 	const int width = (int)h->image_width, height = (int)h->image_height;
+	struct sx_legend legend;
 	struct sx_image above;
-	int r = sx_image_init(rgb, SX_PIXEL_RGB24, width, height + sx_legend_height(width));
+	int r;
 
+	sx_legend_distances(&legend, scale, true);
+	r = sx_image_init(rgb, SX_PIXEL_RGB24, width, height + sx_legend_height(&legend, width));
 	if (r < 0)
 		return r;
 	above = *rgb;
@@ -31,7 +34,7 @@ int web_draw(struct sx_image *rgb, const struct stixel_frame_header *h, const st
 	r = sx_overlay_background(&above, over_image ? left : NULL);
 	if (r == 0)
 		r = sx_overlay_draw(&above, stixels, h->stixel_count, &params);
-	sx_legend_draw(rgb, height, scale, true);
+	sx_legend_draw(rgb, height, &legend);
 	return r;
 }
 

@@ -1,5 +1,5 @@
 # Makes a C file from the files of the page, so that stixel-web contains them, each also compressed. Indentation, and
-# lines of comments other than the licence, are left out: a browser has to load the files before the first picture.
+# comments other than the licence, are left out: a browser has to load the files before the first picture.
 #
 #   embed.py OUT.c FILE...      the first is also served at /
 #
@@ -7,6 +7,7 @@
 import gzip
 import hashlib
 import os
+import re
 import sys
 
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8",
@@ -15,8 +16,9 @@ TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=u
 
 
 def bare(text):
-    """Returns a file of the page without indentation and lines of comments."""
-    lines = (line.strip() for line in text.splitlines())
+    """Returns a file of the page without indentation, lines of comments, and comments behind code. A comment with a
+    quote stays, because it may be the end of a text."""
+    lines = (re.sub(r"\s+// [^\"'`]*$", "", line.strip()) for line in text.splitlines())
     return "".join(line + "\n" for line in lines if line and not (line.startswith("//") and "SPDX" not in line))
 
 

@@ -1,8 +1,8 @@
 /*
- * Prints the page's palette.js, layout.js and advice.js, so that colours, offsets and sentences are defined
+ * Prints the page's palette.js, class-colours.js, layout.js and advice.js, so that colours, offsets and sentences are defined
  * in one place.
  *
- *	web-tables palette|layout|advice
+ *	web-tables palette|class-colours|layout|advice
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -21,6 +21,23 @@ enum { COLOURS = 256 };
 static void print_head(const char *what)
 {
 	printf("// %s Made by tools/web/tables.c.\n// SPDX-License-Identifier: Apache-2.0\n", what);
+}
+
+static void print_class_colours(void)
+{
+	struct sx_rgb c;
+	const char *name;
+
+	print_head("Colours of semantic classes of recording/messages/palette.c: by name, else by label.");
+	printf("export const NAMED = {");
+	for (size_t i = 0; (name = sx_palette_named(i, &c)); i++)
+		printf("%s\"%s\": [%d, %d, %d]", i ? ", " : "", name, c.r, c.g, c.b);
+	printf("};\nexport const LABEL = [");
+	for (unsigned label = 0; label < STIXEL_CLASSES_MAX; label++) {
+		c = sx_palette_label(NULL, label);
+		printf("%s[%d, %d, %d]", label ? ", " : "", c.r, c.g, c.b);
+	}
+	puts("];");
 }
 
 static void print_palette(void)
@@ -126,6 +143,7 @@ static void print_layout(void)
 	STIXEL_FIELD(disparity_q7);
 	STIXEL_FIELD(slope_q14);
 	STIXEL_FIELD(kind);
+	STIXEL_FIELD(label);
 	STIXEL_FIELD(confidence);
 	STIXEL_FIELD(flags);
 	puts("};");
@@ -134,6 +152,7 @@ static void print_layout(void)
 	for (unsigned kind = STIXEL_GROUND; kind <= STIXEL_UNKNOWN; kind++)
 		printf("%s%s: %u", kind ? ", " : "", stixel_kind_name(kind), kind);
 	puts("};");
+	printf("export const LABEL_NONE = %u;\n", STIXEL_LABEL_NONE);
 	printf("export const ROAD_NONE = %d, FRAME_BLIND = %u, FLAG_FILLED = %u;\n", STIXEL_ROAD_NONE,
 	       STIXEL_FRAME_BLIND, STIXEL_FLAG_FILLED);
 	puts("// offsets in a message's header");
@@ -163,6 +182,8 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "palette") == 0)
 		print_palette();
+	else if (argc == 2 && strcmp(argv[1], "class-colours") == 0)
+		print_class_colours();
 	else if (argc == 2 && strcmp(argv[1], "layout") == 0)
 		print_layout();
 	else if (argc == 2 && strcmp(argv[1], "advice") == 0)

@@ -212,7 +212,9 @@ class Running(Folder):
             r = self.ctl("snapshot", self.path(which + ".png"), "--image", which)
             self.assertEqual(r.stderr, "")
             picture = Png(self.path(which + ".png"))
-            self.assertEqual((picture.width, picture.height), (320, 160 + LEGEND))
+            # a disparity image has the colours of distances everywhere, and its legend no other
+            legend = WIDE_LEGEND if which == "disparity" else LEGEND
+            self.assertEqual((picture.width, picture.height), (320, 160 + legend))
             colours[which] = {p for row in picture.rows for p in row}
         self.assertLess(len(colours["none"]), len(colours["left"]))
         self.assertNotEqual(colours["disparity"], colours["left"])
@@ -270,7 +272,8 @@ class Running(Folder):
         self.assertEqual(r.returncode, 0, r.stderr)
         lines = r.stdout.splitlines()
         self.assertRegex(lines[0], r"^engine (cpu|cuda) \(.+\): .")
-        self.assertIn("running", lines[-2])  # the daemon may still be starting in the first line
+        # The daemon may still be starting in the first line. A sanitized engine may be slower than the street's 20 fps.
+        self.assertRegex(lines[-2], "running|degraded" if os.environ.get("SX_SANITIZED") else "running")
         self.assertIn(picture, lines[-1])
         picture = Png(picture)
         self.assertEqual((picture.width, picture.height), (160, 120 + LEGEND))
@@ -296,6 +299,33 @@ class Others(Folder):
         self.assertEqual(p.returncode, 143)
         self.assertNotIn(ring, os.listdir("/dev/shm"))
         self.assertEqual(self.listing(), [])
+
+    def test_classes(self):
+        """A network gives every class the same score: ground is road, and objects are of the first class of objects."""
+        name = "ctl-%d" % os.getpid()
+        daemon = Daemon("classes", "semantics.source=" + name, "semantics.max_age_ms=10000")
+        self.addCleanup(daemon.stop)
+        network = subprocess.Popen([os.environ["STIXEL_SEGMENTER"], "/dev/shm", name, "19", "320x160", "4"], text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(network.communicate)  # ends with its input, and removes its ring
+
+        def shown():
+            print(time.monotonic_ns(), 100, file=network.stdin, flush=True)
+            network.stdout.readline()
+            text = daemon.ctl("top", "--once").stdout
+            return re.search("(?m)^classes +(.*road.*)$", text)
+        daemon.wait()
+        end = time.monotonic() + 60
+        while not (line := shown()):
+            self.assertLess(time.monotonic(), end, "no classes in stixelctl top")
+        self.assertRegex(line[1], r"(^| )building \d+ %( |$)")
+        for more, width in (((), 320), (("--bird",), 320 + 4 + 106)):
+            r = daemon.ctl("snapshot", "--force", "--classes", *more, self.path("s.png"))
+            self.assertEqual((r.returncode, r.stderr), (0, ""))
+            picture = Png(self.path("s.png"))
+            self.assertEqual(picture.width, width)
+            legend = {p for row in picture.rows[160:] for p in row}
+            self.assertLess({(128, 64, 128), (70, 70, 70)}, legend)  # road and building, as Cityscapes shows them
 
     def test_dark_ground_and_the_end(self):
         daemon = Daemon("dark", "output.planes=none")

@@ -54,6 +54,11 @@ static struct sx_rgb at(const struct scene *s, int x, int y)
 	return ((struct sx_rgb *)sx_image_row(&s->rgb, y))[x];
 }
 
+static bool same(struct sx_rgb a, struct sx_rgb b)
+{
+	return memcmp(&a, &b, sizeof(a)) == 0;
+}
+
 static struct stixel object(int column, int top, int bottom, int disparity_px)
 {
 	return (struct stixel){.column = (uint16_t)column,
@@ -120,6 +125,67 @@ static void test_classes_differ(void **state)
 }
 
 /* A filled object is paler than a measured one, except for its lines. */
+/* By class: a named class, one without a name, and stixels without a class, which have the look of their kind. */
+static void test_by_class(void **state)
+{
+	static const char *const names[STIXEL_CLASSES_MAX] = {[0] = "Road", [7] = "", [13] = "car"};
+	struct stixel s[4] = {object(0, 10, 30, 20), object(1, 10, 30, 20), object(2, 10, 30, 20),
+			      object(3, 10, 30, 20)};
+	struct sx_overlay_params p = plain;
+	struct sx_legend legend;
+	struct scene v;
+
+	p.classes = names;
+	s[0].label = 13;
+	s[1].label = 7;
+	s[2].label = STIXEL_LABEL_NONE;
+	s[3].label = 0, s[3].kind = STIXEL_GROUND;
+	make(&v, 64, 48);
+	draw(&v, s, 4, &p);
+	assert_true(same(at(&v, 2, 20), sx_palette_mix((struct sx_rgb){100, 100, 100},
+						       (struct sx_rgb){0, 0, 142}, SX_LOOK_OBJECT)));
+	assert_true(same(at(&v, 7, 20), sx_palette_mix((struct sx_rgb){100, 100, 100},
+						       sx_palette_label(NULL, 7), SX_LOOK_OBJECT)));
+	assert_true(same(at(&v, 12, 20), sx_palette_mix((struct sx_rgb){100, 100, 100},
+							sx_palette_class(STIXEL_OBJECT), SX_LOOK_OBJECT)));
+	assert_true(same(at(&v, 17, 20), sx_palette_mix((struct sx_rgb){100, 100, 100},
+							(struct sx_rgb){128, 64, 128}, SX_LOOK_GROUND)));
+	drop(&v);
+	sx_legend_classes(&legend, names, s, 4);
+	assert_int_equal(legend.count, 6);
+	assert_string_equal(legend.entry[0].name, "Road");
+	assert_string_equal(legend.entry[1].name, "class 7");
+	assert_string_equal(legend.entry[2].name, "car");
+	assert_string_equal(legend.entry[3].name, "object");
+	assert_string_equal(legend.entry[4].name, "filled");
+	assert_string_equal(legend.entry[5].name, "not seen");
+}
+
+/* All 32 classes have room in the legend of any picture that is wide enough for one, and none is cut off. */
+static void test_legend_of_many_classes(void **state)
+{
+	static struct stixel s[STIXEL_CLASSES_MAX];
+	static const char *const names[STIXEL_CLASSES_MAX] = {[STIXEL_CLASSES_MAX - 1] = "train"};
+	struct sx_legend legend;
+	struct scene v;
+
+	for (int i = 0; i < STIXEL_CLASSES_MAX; i++)
+		s[i] = object(i, 0, 10, 20), s[i].label = (uint8_t)i;
+	sx_legend_classes(&legend, names, s, STIXEL_CLASSES_MAX);
+	for (int width = 120; width < 3000; width += 370) {
+		bool last = false;
+
+		make(&v, width, 20 + sx_legend_height(&legend, width));
+		sx_legend_draw(&v.rgb, 20, &legend);
+		for (int y = 20; y < v.rgb.height; y++)
+			for (int x = 0; x < width; x++)
+				last |= same(at(&v, x, y), (struct sx_rgb){0, 80, 100});
+		assert_true(last && at(&v, width / 2, 19).r == 100);
+		drop(&v);
+	}
+	assert_true(sx_legend_height(&legend, 320) > sx_legend_height(&legend, 1000));
+}
+
 static void test_filled(void **state)
 {
 	struct stixel s[2] = {object(0, 0, 40, 10), object(4, 0, 40, 10)};
@@ -179,11 +245,6 @@ static void test_any_width_is_safe(void **state)
 		assert_true(is_unseen(at(&v, 0, 0)) && is_unseen(at(&v, 63, 47)));
 	}
 	drop(&v);
-}
-
-static bool same(struct sx_rgb a, struct sx_rgb b)
-{
-	return memcmp(&a, &b, sizeof(a)) == 0;
 }
 
 /* Returns whether there is a dark line: a pixel that is darker than its two neighbours across. */
@@ -290,32 +351,37 @@ static void test_legend_from_small_to_large(void **state)
 {
 	static const int widths[] = {1, 32, 119, 120, 200, 320, 640, 1242, 4096, 20000};
 	struct sx_scale scale = plain.scale;
+	struct sx_legend legend;
 	struct scene v;
 	int before = 0;
 
 	for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
-		const int height = sx_legend_height(widths[i]);
+		int height;
 
+		sx_legend_distances(&legend, &scale, i % 3);
+		height = sx_legend_height(&legend, widths[i]);
 		assert_true(widths[i] < 120 ? height == 0 : height > 20);
 		make(&v, widths[i], 20 + height);
 		scale.focal_baseline = i % 2 ? 0.0 : 100.0;
-		sx_legend_draw(&v.rgb, 20, &scale, i % 3);
+		sx_legend_draw(&v.rgb, 20, &legend);
 		if (height) /* the picture above stays */
 			assert_true(at(&v, widths[i] / 2, 19).r == 100 && at(&v, widths[i] / 2, 20).r != 100);
 		drop(&v);
 		before = height;
 	}
-	assert_true(before > sx_legend_height(640));
+	assert_true(before > sx_legend_height(&legend, 640));
 }
 
 /* The legend has each look, and both ends of the scale from near to far. */
 static void test_legend_explains(void **state)
 {
 	bool ground = false, sky = false;
+	struct sx_legend legend;
 	struct scene v;
 
-	make(&v, 640, 20 + sx_legend_height(640));
-	sx_legend_draw(&v.rgb, 20, &plain.scale, true);
+	sx_legend_distances(&legend, &plain.scale, true);
+	make(&v, 640, 20 + sx_legend_height(&legend, 640));
+	sx_legend_draw(&v.rgb, 20, &legend);
 	assert_true(same(at(&v, 6, 28), sx_palette_distance_at(1.0)));
 	for (int y = 20; y < v.rgb.height; y++)
 		for (int x = 0; x < 640; x++) {
@@ -419,6 +485,8 @@ int main(void)
 		cmocka_unit_test(test_only_inside),
 		cmocka_unit_test(test_near_is_yellow_far_is_blue),
 		cmocka_unit_test(test_classes_differ),
+		cmocka_unit_test(test_by_class),
+		cmocka_unit_test(test_legend_of_many_classes),
 		cmocka_unit_test(test_filled),
 		cmocka_unit_test(test_any_record_is_safe),
 		cmocka_unit_test(test_any_width_is_safe),

@@ -147,7 +147,7 @@ static void test_bird(void **state)
 
 	assert_int_equal(sx_image_init(&rgb, SX_PIXEL_RGB24, sx_bird_width(600), 600), 0);
 	assert_int_equal(rgb.width, 400);
-	assert_int_equal(sx_bird_draw(&rgb, &f, &scale), 0);
+	assert_int_equal(sx_bird_draw(&rgb, &f, &scale, NULL), 0);
 	road = at(&rgb, 0, 5.5);
 	behind = at(&rgb, -8, 25);
 	outside = at(&rgb, -18, 5);
@@ -182,7 +182,7 @@ static void test_bird_drop(void **state)
 	unsigned light = 0, dark = 0;
 
 	assert_int_equal(sx_image_init(&rgb, SX_PIXEL_RGB24, sx_bird_width(600), 600), 0);
-	assert_int_equal(sx_bird_draw(&rgb, &f, &scale), 0);
+	assert_int_equal(sx_bird_draw(&rgb, &f, &scale, NULL), 0);
 	outside = at(&rgb, -18, 5);
 	for (double m = 8.0; m < 8.8; m += 0.1) {
 		light += at(&rgb, -0.65, m).r == 255;
@@ -204,15 +204,15 @@ static void test_bird_blind(void **state)
 	struct sx_rgb road;
 
 	assert_int_equal(sx_image_init(&rgb, SX_PIXEL_RGB24, sx_bird_width(600), 600), 0);
-	assert_int_equal(sx_bird_draw(&rgb, &f, &scale), 0);
+	assert_int_equal(sx_bird_draw(&rgb, &f, &scale, NULL), 0);
 	road = at(&rgb, 0, 5.5);
 	header.flags = STIXEL_FRAME_BLIND;
-	assert_int_equal(sx_bird_draw(&rgb, &f, &scale), 0);
+	assert_int_equal(sx_bird_draw(&rgb, &f, &scale, NULL), 0);
 	for (double m = 0.2; m < 59; m += 0.1)
 		for (double x = -15; x < 15; x += 0.5)
 			assert_false(same(at(&rgb, x, m), road));
 	header.fx = 0;
-	assert_int_equal(sx_bird_draw(&rgb, &f, &scale), -EINVAL);
+	assert_int_equal(sx_bird_draw(&rgb, &f, &scale, NULL), -EINVAL);
 	sx_image_finish(&rgb);
 }
 

@@ -6,7 +6,7 @@ import os
 import struct
 import unittest
 
-from support import Folder, run, shifted_pair, write_pgm, write_png
+from support import Folder, Png, run, shifted_pair, write_pgm, write_png
 
 WIDTH, HEIGHT, DISPARITY = 150, 98, 11
 CLASSES = 19
@@ -51,6 +51,16 @@ class Scores(Folder):
         self.process("--semantics", scores, *args, self.left, self.right)
         with open(self.path("out", "left.stixels.csv"), encoding="utf-8") as f:
             return list(csv.DictReader(f))
+
+    def test_overlay_by_class(self):
+        write_png(self.path("map.png"), [[13] * WIDTH for _ in range(HEIGHT)])
+        self.process("--classes", "--semantics", self.path("map.png"), self.left, self.right)
+        picture = Png(self.path("out", "left.overlay.png"))
+        self.assertIn((0, 0, 142), {p for row in picture.rows[HEIGHT:] for p in row})  # a car, in the legend
+        # seen pixels are grey under the class's colour
+        self.assertGreater(sum(p[2] > p[0] + 40 for row in picture.rows[:HEIGHT] for p in row), HEIGHT * WIDTH // 4)
+        self.assertIn("--classes needs the scores of --semantics",
+                      self.process("--classes", self.left, self.right, want=64))
 
     def test_labels_come_from_the_file(self):
         rows = [[13 if x < 80 else 5 for x in range(WIDTH)] for _ in range(HEIGHT)]

@@ -1,5 +1,5 @@
 /*
- * Draws the lines of a page: frames, drops, power, ...
+ * Draws the lines of a page: frames, drops, power, classes, ...
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -189,6 +189,39 @@ static void line_stixels(const struct line *l)
 		sx_answer_text(l->j, "images.disparity"));
 }
 
+/* Draws the classes of the newest frame, with their shares of the pixels of its stixels, largest first. */
+static void line_classes(const struct line *l)
+{
+	const struct stixel_frame *f = l->t->frame;
+	json_t *classes = sx_answer_find(l->j, "semantics.classes");
+	uint64_t pixels[STIXEL_CLASSES_MAX + 1] = {0}, all = 0; /* the last: without a class */
+	int x = label(l, "classes");
+
+	for (uint32_t i = 0; f && i < f->header->stixel_count; i++) {
+		const struct stixel *s = &f->stixels[i];
+		const unsigned of = s->label < STIXEL_CLASSES_MAX ? s->label : STIXEL_CLASSES_MAX;
+
+		pixels[of] += s->row_bottom - s->row_top + 1u;
+		all += s->row_bottom - s->row_top + 1u;
+	}
+	for (int most; all > 0; pixels[most] = 0) {
+		const char *name;
+
+		most = 0;
+		for (int i = 1; i <= STIXEL_CLASSES_MAX; i++)
+			most = pixels[i] > pixels[most] ? i : most;
+		if (pixels[most] * 100 < all) /* below one percent */
+			return;
+		name = json_string_value(json_object_get(json_array_get(classes, (size_t)most), "name"));
+		x = sx_canvas_text(l->c, x, l->y, l->end, most == STIXEL_CLASSES_MAX ? SX_C_DIM : SX_C_PLAIN,
+				   "%s %d %%  ",
+				   most == STIXEL_CLASSES_MAX ? "no class"
+				   : name		      ? name
+							      : "?",
+				   (int)((pixels[most] * 100 + all / 2) / all));
+	}
+}
+
 static void line_engine(const struct line *l)
 {
 	int x = label(l, "engine");
@@ -253,8 +286,8 @@ static const struct {
 	int importance;
 } lines[] = {
 	{line_frames, 0}, {line_latency, 1}, {line_drops, 2}, {line_power, 3},	 {line_board, 9},
-	{line_images, 5}, {line_rows, 5},    {line_road, 4},  {line_stixels, 5}, {line_engine, 6},
-	{line_source, 7}, {line_left, 8},    {line_right, 8},
+	{line_images, 5}, {line_rows, 5},    {line_road, 4},  {line_stixels, 5}, {line_classes, 5},
+	{line_engine, 6}, {line_source, 7},  {line_left, 8},  {line_right, 8},
 };
 
 #define LINES ((int)(sizeof(lines) / sizeof(lines[0])))
@@ -267,6 +300,8 @@ static bool has_line(const struct sx_top *t, int i)
 		return cameras >= 1;
 	if (lines[i].draw == line_right)
 		return cameras >= 2;
+	if (lines[i].draw == line_classes)
+		return json_is_string(sx_answer_find(t->status, "semantics.source"));
 	if (lines[i].draw == line_rows)
 		return sx_answer_rows(t->status);
 	return lines[i].draw != line_board || json_is_string(sx_answer_find(t->status, "board.model")) ||

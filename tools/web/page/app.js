@@ -21,7 +21,7 @@ const tips = {view: new Tip($("stage"), $("view")), map: new Tip($("map").parent
 const view = new CameraView($("view"), (...what) => tips.view.show(...what));
 const map = new StixelMap($("map"), (...what) => tips.map.show(...what));
 const now = {link: "", linkText: "", notice: null, status: null, instances: null, values: {}};
-let space = null, many = null, settings = null, recordings = null, details = null, tune = false; // loaded when first needed
+let space = null, many = null, settings = null, recordings = null, details = null, classes = null, tune = false; // loaded when first needed
 let newest = null, busy = false, shown = null, shownTimes = [], seen = fresh();
 
 function fresh() {
@@ -198,6 +198,11 @@ async function loadDetails() {
   details = details ?? new Details();
 }
 
+// Loads what shows classes, with the first frame that has them.
+async function loadClasses() {
+  classes = await import("./classes.js");
+}
+
 // Shows the recordings if the server keeps some. list: of the instances.
 async function showRecordings(list, keeps) {
   if (!recordings && !(keeps && isLater()))
@@ -240,6 +245,10 @@ function display(set) {
     panes.shape(f.width / f.height);
     keep("aspect", panes.aspect);
   }
+  if (!classes && f.stixels.labelled)
+    loadClasses();
+  classes?.dressOf(f, link.instance);
+  classes?.showClasses(f, colour === "class" && ground !== "disparity" && !f.blind);
   if (panes.open("picture"))
     view.show(f, picture, colour, ground === "disparity");
   if (panes.open("map"))
@@ -352,6 +361,7 @@ function tick(status, text) {
   loadDetails();
   const from = performance.now() - 1000, since = now.last ? performance.now() - now.last.received : Infinity;
   now.status = status;
+  classes?.learn(link.instance, status);
   shownTimes = shownTimes.filter((t) => t > from);
   seen.fps = shownTimes.length;
   if (!details)

@@ -71,7 +71,7 @@ export function stixelWords(frame, i, x = (frame.stixels.column[i] + 0.5) * fram
   const s = frame.stixels, kind = i < 0 ? KIND.unknown : s.kind[i];
   if (kind >= KIND.unknown || frame.blind)
     return "not seen, so not free";
-  const words = [WORDS[kind]];
+  const words = [WORDS[kind], frame.classes?.name(i)].filter(Boolean);
   const d = kind === KIND.ground ? groundDisparity(frame, x, y) : kind === KIND.object ? s.disparity[i] + s.slope[i] * (s.bottom[i] - y) : 0;
   if (d > 0.05 && !hasMetres(frame))
     words.push(`disparity ${d.toFixed(1)} px`);

@@ -1,5 +1,6 @@
 // Several cameras side by side: a tile with picture and state for each instance that runs.
 // SPDX-License-Identifier: Apache-2.0
+import {dressOf} from "./classes.js";
 import {decode} from "./frame.js";
 import {Link} from "./link.js";
 import {setText} from "./text.js";
@@ -30,6 +31,7 @@ class Tile {
       const done = await decode({...set}, choice.ground);
       this.shown?.picture?.close();
       this.shown = done;
+      dressOf(done.parsed, this.name);
       this.box.querySelector("canvas").style.setProperty("--aspect", done.parsed.width / done.parsed.height);
       this.view.show(done.parsed, done.picture, choice.colour, choice.ground === "disparity");
       this.box.dataset.frame = done.number;

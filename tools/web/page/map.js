@@ -349,7 +349,7 @@ export class StixelMap {
     if (z > this.far())
       return;
     const [left, right] = this.rays(s.column[i]), [x, y] = this.place(left * z, z), width = this.place(right * z, z)[0] - x;
-    c.fillStyle = `rgb(${this.colour === "class" || !scale ? CLASS[KIND.object] : distanceColour(scale, s.disparity[i])})`;
+    c.fillStyle = `rgb(${this.colour !== "class" && scale ? distanceColour(scale, s.disparity[i]) : this.frame.classes?.colour(i) ?? CLASS[KIND.object]})`;
     c.globalAlpha = alpha;
     c.fillRect(x - 0.5, y - depth, Math.max(2.5, width + 1), depth);
   }

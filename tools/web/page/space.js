@@ -183,7 +183,8 @@ export class Space {
     for (let i = 0; i < s.count; i++) {
       const left = s.column[i] * columnWidth - 0.5, right = left + columnWidth;
       if (s.kind[i] === KIND.ground)
-        this.ground(left, right, s.top[i] - 0.5, s.bottom[i] + 0.5, least, weight.ground);
+        this.ground(left, right, s.top[i] - 0.5, s.bottom[i] + 0.5, least, [
+          (this.colour === "class" && this.frame.classes?.colour(i)) || CLASS[KIND.ground], weight.ground]);
       else if (s.kind[i] === KIND.object && s.disparity[i] > least)
         this.object(i, left, right, weight.object);
     }
@@ -193,13 +194,14 @@ export class Space {
     const f = this.frame, s = f.stixels, top = s.top[i] - 0.5, bottom = s.bottom[i] + 0.5;
     const upper = Math.max(0.25 * s.disparity[i], s.disparity[i] + s.slope[i] * (bottom - top));
     const pale = s.filled[i] ? weight * FILLED : weight;
-    const [near, far] = [s.disparity[i], upper].map((d) => this.colour === "class" ? CLASS[KIND.object] : distanceColour(f.scale, d));
+    const [near, far] = [s.disparity[i], upper].map((d) => this.colour === "class" ? f.classes?.colour(i) ?? CLASS[KIND.object] : distanceColour(f.scale, d));
     this.faces.quad(point(f, left, bottom, s.disparity[i]), point(f, right, bottom, s.disparity[i]),
       point(f, right, top, upper), point(f, left, top, upper), near, far, pale);
   }
 
-  // Adds a piece of ground, in two parts if the road has a bend between its ends. least: smallest disparity drawn, px.
-  ground(left, right, top, bottom, least, weight) {
+  // Adds a piece of ground, in two parts if the road has a bend between its ends. least: smallest disparity drawn, px. paint: its
+  // colour and weight.
+  ground(left, right, top, bottom, least, [colour, weight]) {
     const f = this.frame, d = (x, y) => Math.max(groundDisparity(f, x, y), least / 2), bend = f.ground.bendRow;
     const rows = bend > top && bend < bottom && f.ground.bend ? [top, bend, bottom] : [top, bottom];
     for (let k = 1; k < rows.length; k++) {
@@ -210,7 +212,7 @@ export class Space {
       if (far < least) // cut off the farther part
         from = to - (to - from) * (near - least) / (near - far);
       this.faces.quad(point(f, left, to, d(left, to)), point(f, right, to, d(right, to)), point(f, right, from, d(right, from)),
-        point(f, left, from, d(left, from)), CLASS[KIND.ground], CLASS[KIND.ground], weight);
+        point(f, left, from, d(left, from)), colour, colour, weight);
     }
   }
 

@@ -100,7 +100,8 @@ export class CameraView {
       const filled = s.filled?.[i], alpha = filled ? full * FILLED : full, rest = filled ? 1 - (1 - full) / (1 - alpha) : 0;
       this.filled = this.filled || filled;
       const flat = s.slope[i] === 0 || !byDistance;
-      let value = rgba(byDistance ? distanceColour(scale, s.disparity[i]) : CLASS[kind], alpha);
+      const paint = byDistance ? distanceColour(scale, s.disparity[i]) : (this.colour === "class" && this.frame.classes?.colour(i)) || CLASS[kind];
+      let value = rgba(paint, alpha);
       for (let y = top, at = top * columns + column; y <= bottom; y++, at += columns) {
         const d = s.disparity[i] + s.slope[i] * (s.bottom[i] - y);
         if (!flat)

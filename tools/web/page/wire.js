@@ -1,6 +1,6 @@
 // Decodes the stream's messages and frames.
 // SPDX-License-Identifier: Apache-2.0
-import {FLAG_FILLED, FRAME, FRAME_BLIND, FRAME_MAGIC, FREE, MESSAGE, MESSAGE_MAGIC, STIXEL, DISPARITY_UNKNOWN} from "./layout.js";
+import {FLAG_FILLED, FRAME, FRAME_BLIND, FRAME_MAGIC, FREE, LABEL_NONE, MESSAGE, MESSAGE_MAGIC, STIXEL, DISPARITY_UNKNOWN} from "./layout.js";
 
 const MOST = 64 << 20; // bytes; a longer message means that the stream is damaged
 
@@ -67,8 +67,9 @@ export function writeMessage({kind, number, ageMs, payload}) {
 
 function readStixels(view, at, count) {
   const s = {
-    count, column: new Uint16Array(count), top: new Uint16Array(count), bottom: new Uint16Array(count),
+    count, labelled: false, column: new Uint16Array(count), top: new Uint16Array(count), bottom: new Uint16Array(count),
     disparity: new Float32Array(count), slope: new Float32Array(count), kind: new Uint8Array(count), confidence: new Uint8Array(count),
+    label: new Uint8Array(count), // semantic class; LABEL_NONE: none
     filled: new Uint8Array(count), // 1: hardly measured (STIXEL_FLAG_FILLED)
   };
   for (let i = 0; i < count; i++, at += STIXEL.bytes) {
@@ -80,6 +81,8 @@ function readStixels(view, at, count) {
     s.slope[i] = view.getInt16(at + STIXEL.slope_q14, true) / 16384; // px per row upwards
     s.kind[i] = view.getUint8(at + STIXEL.kind);
     s.confidence[i] = view.getUint8(at + STIXEL.confidence);
+    s.label[i] = view.getUint8(at + STIXEL.label);
+    s.labelled ||= s.label[i] !== LABEL_NONE;
     s.filled[i] = view.getUint8(at + STIXEL.flags) & FLAG_FILLED ? 1 : 0;
   }
   return s;
