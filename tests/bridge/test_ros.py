@@ -99,7 +99,7 @@ class Types(unittest.TestCase):
         for release in ("ROS2_HUMBLE", "ROS2_IRON", "ROS2_JAZZY", "ROS2_KILTED", "ROS2_LYRICAL"):
             found = get_typestore(getattr(Stores, release))
             for kind in store.HASHES:
-                if not kind.startswith("stixel_msgs"):
+                if not kind.startswith(("stixel_msgs", "vision_msgs")):
                     self.assertEqual(topics.type_hash(kind), found.hash_rihs01(kind), (release, kind))
 
     def test_own_types_are_those_of_the_ros_package(self):
@@ -112,6 +112,11 @@ class Types(unittest.TestCase):
             kind = "stixel_msgs/msg/" + name[:-4]
             self.assertEqual(found.fielddefs[kind][1], store.store().fielddefs[kind][1], kind)
         self.assertEqual(topics.type_hash(store.STIXEL_FRAME), found.hash_rihs01(store.STIXEL_FRAME))
+        # of vision_msgs 4.0 (Humble) to 4.1.1, which rosbags does not have
+        found.register(get_types_from_msg("uint16 class_id\nstring class_name", "vision_msgs/msg/VisionClass"))
+        found.register(get_types_from_msg("std_msgs/Header header\nvision_msgs/VisionClass[] class_map\n"
+                                          "float32 threshold", store.LABEL_INFO))
+        self.assertEqual(topics.type_hash(store.LABEL_INFO), found.hash_rihs01(store.LABEL_INFO))
         constants = {name: value for name, _, value in found.fielddefs[store.STIXEL_FRAME][0]}
         for kind in stixel.Kind:
             self.assertEqual(constants[kind.name], kind)
@@ -128,7 +133,8 @@ class Types(unittest.TestCase):
         by_name = {topic.name: topic for topic in topics.topics(OPTIONS)}
         for name in ("scan", "obstacles", "ground", "stixels", "left/camera_info", "left/image_rect"):
             self.assertEqual(by_name[name][2:], (False, False, 5), name)
-        self.assertEqual(by_name["/tf_static"][2:], (True, True, 1))
+        for name in ("/tf_static", "classes"):
+            self.assertEqual(by_name[name][2:], (True, True, 1))
         self.assertEqual(by_name["/tf"][2:], (True, False, 100))
 
 
@@ -137,7 +143,7 @@ class Frames(Case):
         frame = street(planes=("left", "disparity"))
         for length in range(1, 10):
             found = messages(frame, Instance("x" * length, {}))
-            self.assertEqual(set(found), ALL - {"/tf_static", "/diagnostics", "right/image_rect",
+            self.assertEqual(set(found), ALL - {"/tf_static", "/diagnostics", "classes", "right/image_rect",
                                                 "right/image_rect/compressed"})
             self.both(found.values())
 
@@ -478,6 +484,16 @@ class Health(Case):
     def of(self, publisher, state, status):
         found = list(topics.of_report(Report(Instance("front", {}), publisher, state, status), OPTIONS))
         return self.both(found)["/diagnostics"].status
+
+    def test_classes(self):
+        status = dict(self.STATUS, semantics={"source": "net", "classes": [{"name": "road", "kind": "ground"},
+                                                                           {"name": "car", "kind": "object"}]})
+        found = self.both(topics.of_report(Report(Instance("front", {}), "alive", "running", status), OPTIONS))
+        self.assertEqual([(c.class_id, c.class_name) for c in found["classes"].class_map], [(0, "road"), (1, "car")])
+        self.assertEqual(found["classes"].header.frame_id, "front_optical_frame")
+        for without in (self.STATUS, None, dict(self.STATUS, semantics={"source": None})):
+            report = Report(Instance("front", {}), "alive", "running", without)
+            self.assertEqual([m.topic.name for m in topics.of_report(report, OPTIONS)], ["/diagnostics"])
 
     def test_levels(self):
         for state, level in (("running", 0), ("starting", 1), ("degraded", 1), ("no_camera", 2), ("unknown", 2)):

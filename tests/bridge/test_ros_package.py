@@ -136,7 +136,7 @@ class TheNode(unittest.TestCase):
 
     def test_topics_types_and_quality(self):
         node = node_of(instances=["front", "rear"])
-        self.assertEqual(len(node.made), 2 * 12 + 3)
+        self.assertEqual(len(node.made), 2 * 13 + 3)
         for instance in (source.instance for source in node._sources):
             for topic in topics.topics(OPTIONS, instance):
                 publisher = node.made[topics.full_name(topic, instance)]

@@ -1,10 +1,11 @@
-"""Makes stixel_msgs/StixelFrame of a frame: all its stixels, and the values that convert them to metres.
+"""Makes stixel_msgs/StixelFrame of a frame: all its stixels, and the values that convert them to metres. Makes
+vision_msgs/LabelInfo, which names the classes of the stixels.
 
 SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Dict, Optional
 
 import numpy as np
 
@@ -35,3 +36,14 @@ def stixel_frame(frame: Frame, names: Names) -> Any:
         image_height=frame.height, column_width=frame.column_width, fx=camera.fx, fy=camera.fy, cx=camera.cx,
         cy=camera.cy, baseline=camera.baseline_m, road=_road(frame.road),
         offsets=frame.offsets, **{name: np.ascontiguousarray(stixels[name]) for name in _ARRAYS})
+
+
+def label_info(status: Optional[Dict[str, Any]], ns: int, names: Names) -> Any:
+    """Makes vision_msgs/LabelInfo of a daemon's /status; None: it has no classes. Label 255 is none, as there."""
+    semantics = status.get("semantics") if status else None
+    classes = semantics.get("classes") if isinstance(semantics, dict) else None
+    if not classes:
+        return None
+    return store.make(store.LABEL_INFO, header=header(ns, names.optical), threshold=0.0, class_map=[
+        store.make("vision_msgs/msg/VisionClass", class_id=label, class_name=one["name"])
+        for label, one in enumerate(classes)])

@@ -16,6 +16,7 @@ CAMERA_INFO = "sensor_msgs/msg/CameraInfo"
 IMAGE = "sensor_msgs/msg/Image"
 COMPRESSED_IMAGE = "sensor_msgs/msg/CompressedImage"
 DISPARITY_IMAGE = "stereo_msgs/msg/DisparityImage"
+LABEL_INFO = "vision_msgs/msg/LabelInfo"
 DIAGNOSTICS = "diagnostic_msgs/msg/DiagnosticArray"
 MARKERS = "visualization_msgs/msg/MarkerArray"
 TRANSFORMS = "tf2_msgs/msg/TFMessage"
@@ -30,14 +31,23 @@ HASHES = {
     IMAGE: "RIHS01_d31d41a9a4c4bc8eae9be757b0beed306564f7526c88ea6a4588fb9582527d47",
     COMPRESSED_IMAGE: "RIHS01_15640771531571185e2efc8a100baf923961a4d15d5569652e6cb6691e8e371a",
     DISPARITY_IMAGE: "RIHS01_1ec1ff6b5bace919e4544a37f2d96ead9f81783701b7b7a4d97a09325ecf2711",
+    LABEL_INFO: "RIHS01_3d37df4015cdf660cc851c51897f2acd957e1ca6205ba0a99aebffb9406b0783",
     DIAGNOSTICS: "RIHS01_5a8a36efb05fb25070fa0fb3810290c0e6cd4862b54a8fb975a1ee8dc55a333e",
     MARKERS: "RIHS01_86cb8800b6fb05b5eff1abd7a56f62a5641d3ae9a1c29e78e67e704f1d067dcf",
     TRANSFORMS: "RIHS01_e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087",
 }
 HUMBLE_HASH = "TypeHashNotSupported"
 
-# Fields of ros/stixel_msgs/msg/*.msg. The constants and comments are in those files.
+# Fields of types that rosbags does not have: of vision_msgs 4, and of ros/stixel_msgs/msg/*.msg, which have the
+# constants and comments.
 _OWN = {
+    "vision_msgs/msg/VisionClass": """
+        uint16 class_id
+        string class_name""",
+    LABEL_INFO: """
+        std_msgs/Header header
+        vision_msgs/VisionClass[] class_map
+        float32 threshold""",
     "stixel_msgs/msg/Road": """
         uint8 origin
         uint32 age
@@ -86,7 +96,7 @@ _OWN = {
 
 @functools.lru_cache(maxsize=1)
 def store() -> Any:
-    """Returns rosbags' store of types: types of Humble, which later releases did not change, and our own types."""
+    """Returns rosbags' store of types: types of Humble, which later releases did not change, and those of _OWN."""
     # imported here, so that options can be shown without it
     from rosbags.typesys import Stores, get_types_from_msg, get_typestore
     found = get_typestore(Stores.ROS2_HUMBLE)

@@ -61,6 +61,7 @@ _TOPICS = [  # the order is that of sending
     _sensor("disparity", store.DISPARITY_IMAGE),
     Topic("markers", store.MARKERS, True, False, 5),  # reliable, since rviz asks for that
     Topic("/tf_static", store.TRANSFORMS, True, True, 1),  # QoS of tf2_ros
+    Topic("classes", store.LABEL_INFO, True, True, 1),  # once a second, and kept for late subscribers
     Topic("/diagnostics", store.DIAGNOSTICS, True, False, 1),
 ]
 _PLANES = {
@@ -230,7 +231,10 @@ def of_instances(instances: Sequence[Instance], options: Mapping[str, Any]) -> I
 
 
 def of_report(report: Report, options: Mapping[str, Any]) -> Iterator[Message]:
-    """Yields /diagnostics of an instance."""
-    topic = _BY_NAME["/diagnostics"]
-    if topic in topics(options):
-        yield Message(topic, store.encode(health.diagnostics(report, time.time_ns())))
+    """Yields /diagnostics of an instance, and its classes, if it reads class scores."""
+    ns, offered = time.time_ns(), topics(options)
+    names = frames.names(report.instance, options["base_frame"])
+    made = {"/diagnostics": health.diagnostics(report, ns), "classes": stixels.label_info(report.status, ns, names)}
+    for name, message in made.items():
+        if message is not None and _BY_NAME[name] in offered:
+            yield Message(_BY_NAME[name], store.encode(message))
