@@ -60,8 +60,12 @@ static bool small(const struct stixel_frame_header *h)
 static void draw(const struct stixel_frame *f, unsigned bits)
 {
 	const struct stixel_frame_header *h = f->header;
-	struct sx_overlay_params p = {
-		.column_width = (int)h->column_width, .outline = bits & 1, .opaque = bits & 2};
+	static const char *const names[STIXEL_CLASSES_MAX] = {"road", "sky", "CAR", ""};
+	struct sx_overlay_params p = {.column_width = (int)h->column_width,
+				      .outline = bits & 1,
+				      .opaque = bits & 2,
+				      .classes = bits & 4 ? names : NULL};
+	struct sx_legend legend;
 	struct stixel_image left;
 	struct sx_image rgb;
 
@@ -78,11 +82,15 @@ static void draw(const struct stixel_frame *f, unsigned bits)
 			fuzz_fail("an image of another size is drawn");
 		sx_overlay_frame(&p, h);
 		sx_overlay_draw(&rgb, f->stixels, h->stixel_count, &p);
-		sx_legend_draw(&rgb, 0, &p.scale, bits & 1);
+		if (p.classes)
+			sx_legend_classes(&legend, names, f->stixels, h->stixel_count);
+		else
+			sx_legend_distances(&legend, &p.scale, bits & 1);
+		sx_legend_draw(&rgb, 0, &legend);
 		sx_image_finish(&rgb);
 	}
 	if (sx_image_init(&rgb, SX_PIXEL_RGB24, sx_bird_width(BIRD_HEIGHT), BIRD_HEIGHT) == 0) {
-		sx_bird_draw(&rgb, f, &p.scale);
+		sx_bird_draw(&rgb, f, &p.scale, p.classes);
 		sx_image_finish(&rgb);
 	}
 }
