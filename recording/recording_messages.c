@@ -69,7 +69,8 @@ enum event_field {
 	EVENT_BYTES_MAX_BARE,
 	EVENT_FIRST,
 	EVENT_LAST,
-	EVENT_PLANES
+	EVENT_PLANES,
+	EVENT_CLASSES
 };
 static const struct sx_pb_row event_rows[] = {
 	{"kind", EVENT_KIND, SX_PB_STRING, false},
@@ -85,7 +86,8 @@ static const struct sx_pb_row event_rows[] = {
 	{"frame_bytes_max_bare", EVENT_BYTES_MAX_BARE, SX_PB_UINT64, false},
 	{"first_ns", EVENT_FIRST, SX_PB_INT64, false},
 	{"last_ns", EVENT_LAST, SX_PB_INT64, false},
-	{"planes", EVENT_PLANES, SX_PB_UINT64, false}};
+	{"planes", EVENT_PLANES, SX_PB_UINT64, false},
+	{"classes", EVENT_CLASSES, SX_PB_STRING, false}};
 
 static const char *const event_words[] = {[SX_EVENT_NONE] = "",
 					  [SX_EVENT_PUBLISHER] = "publisher",
@@ -287,6 +289,8 @@ void sx_event_message(struct sx_bytes *to, const struct sx_event *e)
 			sx_pb_varint(to, EVENT_PID, e->publisher.pid);
 		if (e->publisher.version[0])
 			sx_pb_text(to, EVENT_VERSION, e->publisher.version);
+		if (e->publisher.classes[0])
+			sx_pb_text(to, EVENT_CLASSES, e->publisher.classes);
 	} else if (e->kind == SX_EVENT_GAP) {
 		sx_pb_fixed64(to, EVENT_EPOCH, e->gap.epoch);
 		sx_pb_varint(to, EVENT_NUMBER, e->gap.number);
@@ -326,6 +330,9 @@ static void take_field(struct sx_event *e, const struct sx_pb_field *f)
 		break;
 	case EVENT_VERSION:
 		sx_span_copy(f->bytes, e->publisher.version, sizeof(e->publisher.version));
+		break;
+	case EVENT_CLASSES:
+		sx_span_copy(f->bytes, e->publisher.classes, sizeof(e->publisher.classes));
 		break;
 	case EVENT_NUMBER:
 		e->gap.number = f->value;

@@ -74,6 +74,7 @@ struct sx_event {
 		uint64_t epoch;
 		uint64_t pid;
 		char version[32];
+		char classes[1024]; /* names of the semantic classes by label, a space between; "": unknown */
 	} publisher;
 	struct sx_record_gap {
 		uint64_t epoch;

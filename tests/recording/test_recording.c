@@ -71,7 +71,8 @@ static void end(struct sx_recording_writer *w)
 
 static void add_frames(struct sx_recording_writer *w, const struct help_shape *shape, int frames)
 {
-	const struct sx_record_publisher publisher = {.epoch = EPOCH, .pid = 5, .version = "1.2.3"};
+	const struct sx_record_publisher publisher = {
+		.epoch = EPOCH, .pid = 5, .version = "1.2.3", .classes = "road car"};
 	uint64_t bytes[4096];
 	struct stixel_frame frame;
 
@@ -131,7 +132,10 @@ static struct seen read_all(const struct help_shape *shape)
 		return seen;
 	}
 	while ((seen.result = sx_recording_next(r, &record)) > 0) {
-		seen.publishers += record.kind == SX_RECORD_PUBLISHER;
+		if (record.kind == SX_RECORD_PUBLISHER) {
+			seen.publishers++;
+			assert_string_equal(record.publisher->classes, "road car");
+		}
 		seen.gaps += record.kind == SX_RECORD_GAP;
 		if (record.kind == SX_RECORD_DAMAGE) {
 			assert_true(record.why && strlen(record.why) > 10);

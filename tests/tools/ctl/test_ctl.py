@@ -326,6 +326,10 @@ class Others(Folder):
             self.assertEqual(picture.width, width)
             legend = {p for row in picture.rows[160:] for p in row}
             self.assertLess({(128, 64, 128), (70, 70, 70)}, legend)  # road and building, as Cityscapes shows them
+        r = daemon.ctl("record", "--raw", "--frames", 1, self.path("r.mcap"))
+        self.assertEqual(r.returncode, 0, r.stderr)
+        with open(self.path("r.mcap"), "rb") as f:
+            self.assertIn(b"road sidewalk building wall fence pole traffic-light traffic-sign vegetation", f.read())
 
     def test_dark_ground_and_the_end(self):
         daemon = Daemon("dark", "output.planes=none")

@@ -21,7 +21,9 @@
 #include "tools/common/args.h"
 #include "tools/common/ask.h"
 #include "tools/common/status_line.h"
+#include "tools/ctl/answer.h"
 #include "tools/ctl/ctl.h"
+#include "tools/ctl/ctl_ask.h"
 #include "tools/ctl/record/forecast.h"
 #include "tools/ctl/record/record_file.h"
 #include "tools/ctl/ring_look.h"
@@ -208,6 +210,25 @@ static int strip(struct recorder *r, const struct stixel_frame *frame, struct st
 	return kept < 0 ? -EBADMSG : stixel_parse(bare, r->shrunk, (size_t)kept);
 }
 
+/* Writes the names of the daemon's classes by label, with a space between; "": it has none, or is silent. */
+static void ask_classes(const char *instance, char *to, size_t room)
+{
+	struct sx_reply reply;
+	json_t *status = ctl_ask_status(instance, CONFIG_MS, &reply), *each;
+	size_t i, used = 0;
+
+	*to = '\0';
+	json_array_foreach(sx_answer_find(status, "semantics.classes"), i, each)
+	{
+		const int wrote =
+			snprintf(to + used, room - used, "%s%s", i ? " " : "", sx_answer_text(each, "name"));
+
+		used += wrote > 0 && (size_t)wrote < room - used ? (size_t)wrote : 0;
+	}
+	json_decref(status);
+	sx_reply_finish(&reply);
+}
+
 /* Records the publisher, with its configuration if the daemon sends it to this user. */
 static int note_publisher(struct recorder *r, const struct stixel_frame_header *first)
 {
@@ -221,6 +242,7 @@ static int note_publisher(struct recorder *r, const struct stixel_frame_header *
 		p.pid = status.pid;
 		memcpy(p.version, status.version, sizeof(p.version));
 	}
+	ask_classes(r->c->instance, p.classes, sizeof(p.classes));
 	if (r->epoch)
 		note(r, "was restarted");
 	r->epoch = first->epoch;
