@@ -23,6 +23,7 @@
 
 #define RINGS 8
 #define RING_LINES 64
+#define PART_BYTES 64 /* longest name of a part in a line */
 
 /* One line on its way from a real-time thread to the main thread. */
 struct line {
@@ -36,14 +37,18 @@ enum ring_state { RING_FREE, RING_OPENING, RING_TAKEN, RING_ENDED };
 
 struct ring {
 	atomic_int state;
-	_Atomic uint64_t lost; /* lines lost since start; the main thread logs the number */
+	struct sx_log_part *part; /* part of the thread; constant from taken to free */
+	_Atomic uint64_t lost;	  /* lines lost since start; the main thread logs the number */
 	uint64_t lost_logged;
 	struct sx_spsc queue;
 	struct line lines[RING_LINES];
 };
 
 static struct ring rings[RINGS];
+static struct ring *more_rings; /* set before other threads start */
+static int ring_count = RINGS;
 static _Thread_local struct ring *own_ring;
+static _Thread_local struct sx_log_part *own_part;
 static atomic_int event_fd = -1;
 static atomic_int output_fd = STDERR_FILENO;
 static atomic_int to_journal = -1; /* -1: not checked yet */
@@ -61,9 +66,20 @@ static const char *const level_names[] = {
 	[SX_LOG_INFO] = "info",	  [SX_LOG_DEBUG] = "debug",
 };
 
+void sx_log_join(struct sx_log_part *part)
+{
+	own_part = part;
+}
+
+struct sx_log_part *sx_log_part(void)
+{
+	return own_part;
+}
+
 static bool printed(enum sx_log_topic topic, enum sx_log_level level)
 {
-	unsigned most = atomic_load_explicit(&levels[topic], memory_order_relaxed);
+	unsigned most = atomic_load_explicit(own_part ? &own_part->levels[topic] : &levels[topic],
+					     memory_order_relaxed);
 
 	return level <= (most ? most - 1 : (unsigned)SX_LOG_INFO);
 }
@@ -94,9 +110,11 @@ void sx_log_to(int fd)
 	atomic_store(&to_journal, fd_is_journal(fd));
 }
 
-static void log_put(int64_t realtime_ns, unsigned topic, unsigned level, const char *text)
+static void log_put(struct sx_log_part *part, int64_t realtime_ns, unsigned topic, unsigned level,
+		    const char *text)
 {
-	char buf[SX_LOG_TEXT_BYTES + 64];
+	char buf[SX_LOG_TEXT_BYTES + 64 + PART_BYTES];
+	const char *name = part ? part->name : "", *colon = part ? ": " : "";
 	time_t s = (time_t)(realtime_ns / SX_NS_PER_S);
 	int fd = atomic_load_explicit(&output_fd, memory_order_relaxed);
 	int journal = atomic_load_explicit(&to_journal, memory_order_relaxed);
@@ -104,18 +122,22 @@ static void log_put(int64_t realtime_ns, unsigned topic, unsigned level, const c
 	int n;
 
 	atomic_fetch_add_explicit(&lines_put, 1, memory_order_relaxed);
+	if (part)
+		atomic_fetch_add_explicit(&part->lines, 1, memory_order_relaxed);
 	if (journal < 0) {
 		journal = fd_is_journal(fd);
 		atomic_store(&to_journal, journal);
 	}
 	if (journal)
-		n = snprintf(buf, sizeof(buf), "<%u>%s: %s\n", level, topic_names[topic], text);
-	else if (localtime_r(&s, &tm))
-		n = snprintf(buf, sizeof(buf), "%02d:%02d:%02d.%03d %-7s %s: %s\n", tm.tm_hour, tm.tm_min,
-			     tm.tm_sec, (int)(realtime_ns % SX_NS_PER_S / 1000000), level_names[level],
+		n = snprintf(buf, sizeof(buf), "<%u>%.*s%s%s: %s\n", level, PART_BYTES, name, colon,
 			     topic_names[topic], text);
+	else if (localtime_r(&s, &tm))
+		n = snprintf(buf, sizeof(buf), "%02d:%02d:%02d.%03d %-7s %.*s%s%s: %s\n", tm.tm_hour,
+			     tm.tm_min, tm.tm_sec, (int)(realtime_ns % SX_NS_PER_S / 1000000),
+			     level_names[level], PART_BYTES, name, colon, topic_names[topic], text);
 	else
-		n = snprintf(buf, sizeof(buf), "%s %s: %s\n", level_names[level], topic_names[topic], text);
+		n = snprintf(buf, sizeof(buf), "%s %.*s%s%s: %s\n", level_names[level], PART_BYTES, name,
+			     colon, topic_names[topic], text);
 	/*
 	 * One write, so that lines of several threads do not mix. If the pipe is full or stderr is closed,
 	 * the line is lost.
@@ -144,6 +166,8 @@ static void put_in_ring(struct ring *ring, enum sx_log_topic topic, enum sx_log_
 
 	if (!line) {
 		atomic_fetch_add_explicit(&ring->lost, 1, memory_order_relaxed);
+		if (ring->part)
+			atomic_fetch_add_explicit(&ring->part->lost, 1, memory_order_relaxed);
 		return;
 	}
 	line->realtime_ns = sx_clock_ns(CLOCK_REALTIME);
@@ -164,7 +188,7 @@ static void write_args(enum sx_log_topic topic, enum sx_log_level level, const c
 		put_in_ring(own_ring, topic, level, format, args);
 	} else {
 		format_text(text, format, args);
-		log_put(sx_clock_ns(CLOCK_REALTIME), topic, level, text);
+		log_put(own_part, sx_clock_ns(CLOCK_REALTIME), topic, level, text);
 	}
 	errno = saved;
 }
@@ -182,16 +206,22 @@ void sx_log_write(enum sx_log_topic topic, enum sx_log_level level, const char *
 
 void sx_log_last(enum sx_log_topic topic, const char *text)
 {
-	char line[SX_LOG_TEXT_BYTES + 32];
+	char line[SX_LOG_TEXT_BYTES + 32 + PART_BYTES];
 	struct pollfd out = {.fd = atomic_load_explicit(&output_fd, memory_order_relaxed), .events = POLLOUT};
 	/* the same format as log_put() writes */
 	const char *const parts[] = {atomic_load_explicit(&to_journal, memory_order_relaxed) > 0 ? "<3>"
 												 : "error ",
-				     topic_names[topic], ": ", text, "\n"};
+				     own_part ? own_part->name : "",
+				     own_part ? ": " : "",
+				     topic_names[topic],
+				     ": ",
+				     text,
+				     "\n"};
+	const size_t room = own_part ? sizeof(line) : sizeof(line) - PART_BYTES;
 	size_t used = 0;
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		for (const char *c = parts[i]; *c && used < sizeof(line); c++)
+		for (const char *c = parts[i]; *c && used < room; c++)
 			line[used++] = *c;
 	if (poll(&out, 1, 1000) > 0)
 		while (write(out.fd, line, used) < 0 && errno == EINTR)
@@ -240,22 +270,43 @@ int sx_log_levels_parse(struct sx_log_levels *ret, const char *text, struct sx_w
 void sx_log_levels_set(const struct sx_log_levels *l)
 {
 	for (int t = 0; t < SX_LOG_TOPICS; t++)
-		atomic_store_explicit(&levels[t], (uint8_t)(l->level[t] + 1), memory_order_relaxed);
+		atomic_store_explicit(own_part ? &own_part->levels[t] : &levels[t],
+				      (uint8_t)(l->level[t] + 1), memory_order_relaxed);
+}
+
+static struct ring *ring_at(int i)
+{
+	return i < RINGS ? &rings[i] : &more_rings[i - RINGS];
+}
+
+int sx_log_add_rings(int count)
+{
+	struct ring *more =
+		more_rings ? NULL : aligned_alloc(_Alignof(struct ring), (size_t)count * sizeof(*more));
+
+	if (!more)
+		return more_rings ? -EALREADY : -ENOMEM;
+	memset(more, 0, (size_t)count * sizeof(*more));
+	more_rings = more;
+	ring_count = RINGS + count;
+	return 0;
 }
 
 int sx_log_realtime_begin(void)
 {
 	if (own_ring)
 		return 0;
-	for (int i = 0; i < RINGS; i++) {
+	for (int i = 0; i < ring_count; i++) {
+		struct ring *ring = ring_at(i);
 		int expected = RING_FREE;
 
-		if (!atomic_compare_exchange_strong(&rings[i].state, &expected, RING_OPENING))
+		if (!atomic_compare_exchange_strong(&ring->state, &expected, RING_OPENING))
 			continue;
-		if (!rings[i].queue.slots) /* a ring that had an owner keeps its queue and indices */
-			sx_spsc_init(&rings[i].queue, rings[i].lines, sizeof(struct line), RING_LINES);
-		atomic_store(&rings[i].state, RING_TAKEN);
-		own_ring = &rings[i];
+		if (!ring->queue.slots) /* a ring that had an owner keeps its queue and indices */
+			sx_spsc_init(&ring->queue, ring->lines, sizeof(struct line), RING_LINES);
+		ring->part = own_part;
+		atomic_store(&ring->state, RING_TAKEN);
+		own_ring = ring;
 		return 0;
 	}
 	return -EAGAIN;
@@ -291,14 +342,18 @@ static int drain_ring(struct ring *ring)
 	if (state == RING_FREE || state == RING_OPENING)
 		return 0;
 	for (; n < 2 * RING_LINES && (line = sx_spsc_peek(&ring->queue)); n++) {
-		log_put(line->realtime_ns, line->topic, line->level, line->text);
+		log_put(ring->part, line->realtime_ns, line->topic, line->level, line->text);
 		sx_spsc_release(&ring->queue);
 	}
 	lost = atomic_load_explicit(&ring->lost, memory_order_relaxed);
 	if (lost != ring->lost_logged) {
+		struct sx_log_part *own = own_part;
+
+		own_part = ring->part;
 		sx_log(BASE, WARNING,
 		       "%" PRIu64 " log lines of a real-time thread were lost, its ring was full",
 		       lost - ring->lost_logged);
+		own_part = own;
 		ring->lost_logged = lost;
 	}
 	if (state == RING_ENDED && !sx_spsc_count(&ring->queue))
@@ -314,22 +369,24 @@ int sx_log_drain(void)
 	/* Clear the eventfd before the rings are read: a later line then makes it readable again. */
 	if (fd >= 0 && read(fd, &count, sizeof(count)) < 0 && errno != EAGAIN)
 		return -errno;
-	for (int i = 0; i < RINGS; i++)
-		n += drain_ring(&rings[i]);
+	for (int i = 0; i < ring_count; i++)
+		n += drain_ring(ring_at(i));
 	return n;
 }
 
 uint64_t sx_log_lines(void)
 {
-	return atomic_load_explicit(&lines_put, memory_order_relaxed);
+	return atomic_load_explicit(own_part ? &own_part->lines : &lines_put, memory_order_relaxed);
 }
 
 uint64_t sx_log_lost(void)
 {
 	uint64_t lost = 0;
 
-	for (int i = 0; i < RINGS; i++)
-		lost += atomic_load_explicit(&rings[i].lost, memory_order_relaxed);
+	if (own_part)
+		return atomic_load_explicit(&own_part->lost, memory_order_relaxed);
+	for (int i = 0; i < ring_count; i++)
+		lost += atomic_load_explicit(&ring_at(i)->lost, memory_order_relaxed);
 	return lost;
 }
 

@@ -13,6 +13,7 @@
 #ifndef SX_BASE_LOG_H
 #define SX_BASE_LOG_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -66,8 +67,26 @@ struct sx_log_levels {
  * A level alone is for all topics. -EINVAL with a sentence in why.
  */
 int sx_log_levels_parse(struct sx_log_levels *ret, const char *text, struct sx_why *why);
-/* Sets the levels. Any thread, at any time. */
+/* Sets the levels of the calling thread's part, or of the process. Any thread, at any time. */
 void sx_log_levels_set(const struct sx_log_levels *levels);
+
+/*
+ * A part of a process that logs under its own name and with its own levels: one instance of several. A line of
+ * a thread that has joined the part begins with "NAME: ". The part counts its lines. Set name and zero the
+ * rest. The part must live as long as the process. Processes without parts log without a name.
+ */
+struct sx_log_part {
+	const char *name;
+	_Atomic uint64_t lines, lost;
+	_Atomic uint8_t levels[SX_LOG_TOPICS]; /* number of the least important level plus one; 0: INFO */
+};
+/*
+ * Makes the calling thread log for this part from now on. NULL: for the process. Threads that it starts do not
+ * inherit the part. Call it before sx_log_realtime_begin().
+ */
+void sx_log_join(struct sx_log_part *part);
+/* Returns the part that the calling thread has joined, or NULL. */
+struct sx_log_part *sx_log_part(void);
 
 /*
  * Sets the descriptor for lines (stderr at start), and checks JOURNAL_STREAM again. Thread: main, before
@@ -77,11 +96,13 @@ void sx_log_to(int fd);
 
 /*
  * Makes the calling thread real-time for the log until sx_log_realtime_end(): its lines go through a ring of
- * 64 lines. -EAGAIN: 8 threads have a ring already. After sx_log_realtime_end() the ring is free when its
+ * 64 lines. -EAGAIN: 8 threads, or more by sx_log_add_rings(), have a ring already. After sx_log_realtime_end() the ring is free when its
  * lines have been printed.
  */
 int sx_log_realtime_begin(void);
 void sx_log_realtime_end(void);
+/* Adds rings for this number of further real-time threads, once. -ENOMEM, -EALREADY. Thread: main, before other threads start. */
+int sx_log_add_rings(int count);
 
 /*
  * Returns an eventfd that is readable when a ring has lines. The first call creates it. Negative errno.
@@ -94,11 +115,11 @@ int sx_log_fd(void);
  */
 int sx_log_drain(void);
 /*
- * Returns the number of lines written since start. Lines that a full pipe or a closed stderr lost count, too.
- * Any thread.
+ * Returns the number of lines that the calling thread's part, or else the whole process, has written since
+ * start. Lines that a full pipe or a closed stderr lost count, too. Any thread.
  */
 uint64_t sx_log_lines(void);
-/* Returns the number of lines lost in full rings since start. */
+/* Returns the number of lines lost in full rings since start, of the same threads. */
 uint64_t sx_log_lost(void);
 
 /*

@@ -263,6 +263,70 @@ static void rings_are_used_again(void **state)
 	logged();
 }
 
+static void *log_for_part(void *part)
+{
+	struct sx_log_levels levels;
+	struct sx_why why;
+
+	sx_log_join(part);
+	assert_ptr_equal(sx_log_part(), part);
+	assert_int_equal(sx_log_levels_parse(&levels, "debug", &why), 0);
+	sx_log_levels_set(&levels);
+	sx_log(TOOLS, DEBUG, "at once");
+	if (sx_log_realtime_begin() == 0)
+		for (int i = 0; i < 70; i++)
+			sx_log(TOOLS, DEBUG, "by a ring");
+	assert_int_equal(sx_log_lost(), 70 - 64);
+	sx_log_last(SX_LOG_TOOLS, "the end");
+	sx_log_realtime_end();
+	return NULL;
+}
+
+/* Lines of a part have its name and its levels, and it counts them; lines of other threads do not change. */
+static void a_part_has_its_own_lines(void **state)
+{
+	static struct sx_log_part part = {.name = "front"};
+	const uint64_t lost = sx_log_lost();
+	pthread_t thread;
+	const char *lines;
+
+	assert_int_equal(pthread_create(&thread, NULL, log_for_part, &part), 0);
+	pthread_join(thread, NULL);
+	assert_null(sx_log_part());
+	assert_int_equal(sx_log_drain(), 64);
+	sx_log(TOOLS, DEBUG, "not to be seen");
+	sx_log(TOOLS, INFO, "of the process");
+	lines = logged();
+	assert_non_null(strstr(lines, "debug   front: tools: at once\n"));
+	assert_non_null(strstr(lines, "debug   front: tools: by a ring\n"));
+	assert_non_null(strstr(lines, "front: base: 6 log lines of a real-time thread were lost"));
+	assert_non_null(strstr(lines, "error front: tools: the end\n"));
+	assert_non_null(strstr(lines, "info    tools: of the process\n"));
+	assert_null(strstr(lines, "not to be seen"));
+	assert_int_equal(part.lines, 1 + 64 + 1);
+	assert_int_equal(part.lost, 6);
+	assert_int_equal(sx_log_lost() - lost, 6);
+}
+
+/* The rings stay for the tests below. */
+static void rings_are_added_once(void **state)
+{
+	struct realtime r[11];
+	pthread_t thread[11];
+
+	sx_log_drain();
+	assert_int_equal(sx_log_add_rings(2), 0);
+	assert_int_equal(sx_log_add_rings(2), -EALREADY);
+	for (int i = 0; i < 11; i++) {
+		start(&r[i], 1, &thread[i]);
+		assert_int_equal(r[i].begun, i < 10 ? 0 : -EAGAIN);
+	}
+	for (int i = 0; i < 11; i++)
+		finish(&r[i], thread[i]);
+	assert_int_equal(sx_log_drain(), 10);
+	logged();
+}
+
 static void *log_paced(void *arg)
 {
 	if (sx_log_realtime_begin() < 0)
@@ -452,6 +516,8 @@ int main(void)
 		cmocka_unit_test_setup(a_full_ring_counts_what_it_loses, setup),
 		cmocka_unit_test_setup(rings_are_used_again, setup),
 		cmocka_unit_test_setup(several_threads_at_once_lose_nothing_uncounted, setup),
+		cmocka_unit_test_setup(a_part_has_its_own_lines, setup),
+		cmocka_unit_test_setup(rings_are_added_once, setup),
 		cmocka_unit_test_setup(a_condition_is_told_when_it_begins_and_ends, setup),
 		cmocka_unit_test_setup(a_long_condition_is_told_every_minute, setup),
 		cmocka_unit_test_setup(lines_that_cannot_be_as_they_should, setup),
