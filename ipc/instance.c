@@ -79,15 +79,33 @@ static bool instance_runtime_dir(const char *name, char *dir, size_t bytes)
 				   name, NULL, dir, bytes);
 }
 
+/*
+ * Returns the folder of RuntimeDirectory= for this instance, and its length: the one that ends in the name, else
+ * the first. Colons separate several folders.
+ */
+static const char *instance_systemd_dir(const char *name, const char *folders, int *length)
+{
+	for (const char *at = folders; *at; at += *length, at += *at == ':') {
+		char one[PATH_MAX];
+
+		*length = (int)strcspn(at, ":");
+		if ((size_t)snprintf(one, sizeof(one), "%.*s", *length, at) < sizeof(one) &&
+		    ends_in(one, name))
+			return at;
+	}
+	*length = (int)strcspn(folders, ":");
+	return folders;
+}
+
 static bool instance_folder(const char *name, char *dir, size_t bytes)
 {
 	const char *systemd = getenv("RUNTIME_DIRECTORY");
-	int first, n;
+	int length, n;
 
 	if (!systemd || systemd[0] != '/')
 		return instance_runtime_dir(name, dir, bytes);
-	first = (int)strcspn(systemd, ":"); /* colons separate several folders */
-	n = snprintf(dir, bytes, "%.*s", first, systemd);
+	systemd = instance_systemd_dir(name, systemd, &length);
+	n = snprintf(dir, bytes, "%.*s", length, systemd);
 	if ((size_t)n < bytes && !ends_in(dir, name))
 		n += snprintf(dir + n, bytes - (size_t)n, "/%s", name);
 	return (size_t)n < bytes;

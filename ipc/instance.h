@@ -18,8 +18,8 @@
 int sx_instance_check(const char *name, struct sx_why *why);
 
 /*
- * Finds the folder of lock and sockets, and creates it (0755) if it is missing. It is $RUNTIME_DIRECTORY as
- * set by systemd, with /NAME appended unless it ends in /NAME. Without this variable it is the system's
+ * Finds the folder of lock and sockets, and creates it (0755) if it is missing. It is the folder of
+ * $RUNTIME_DIRECTORY, as set by systemd, that ends in /NAME, else its first folder with /NAME appended. Without this variable it is the system's
  * runtime directory for root, and the first of the user's runtime directories for other users
  * (base/runtime_dirs.h). Returns 0, or negative errno with an error message in why.
  */

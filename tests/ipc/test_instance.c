@@ -44,7 +44,7 @@ static void names(void **state)
 
 static void folders(void **state)
 {
-	char base[64], want[256], dir[256], text[256];
+	char base[64], want[256], dir[256], text[300];
 	struct sx_why why;
 	struct stat st;
 
@@ -62,6 +62,12 @@ static void folders(void **state)
 	setenv("RUNTIME_DIRECTORY", dir, 1);
 	assert_int_equal(sx_runtime_dir("cam", dir, sizeof(dir), &why), 0);
 	assert_string_equal(dir, want);
+	/* the folders of several instances: each has its own */
+	snprintf(text, sizeof(text), "/nowhere/other:%s", dir);
+	setenv("RUNTIME_DIRECTORY", text, 1);
+	assert_int_equal(sx_runtime_dir("cam", dir, sizeof(dir), &why), 0);
+	assert_string_equal(dir, want);
+	setenv("RUNTIME_DIRECTORY", want, 1);
 	assert_int_equal(sx_runtime_dir("cam", dir, 8, &why), -ENAMETOOLONG);
 	/* a file at the place of the folder */
 	snprintf(text, sizeof(text), "%s/file", base);
