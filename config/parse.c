@@ -210,8 +210,12 @@ static int load_one(struct sx_load *l, const char *path)
 	p.at = text;
 	p.end = text + size;
 #ifdef SX_INIH_RUNTIME_LIMITS
-	/* size of its buffer; if the library fixes it, errors name the library's limit */
-	ini_max_line = 1024;
+	/*
+	 * Size of its buffer; if the library fixes it, errors name the library's limit. The library reads it
+	 * in other threads, too: main loads a file before they start, and none writes it later.
+	 */
+	if (ini_max_line != 1024)
+		ini_max_line = 1024;
 #endif
 	if (ini_parse_stream(next_line, &p, take_key, &p))
 		sx_errors_add(l->errors, "%s: cannot be parsed",
