@@ -351,6 +351,7 @@ void *sx_capture_thread(void *pipeline)
 	struct sx_pipeline *p = pipeline;
 	struct capture c = {.p = p, .t = p->c.telemetry, .backoff_ns = BACKOFF_FIRST_NS};
 
+	sx_log_join(p->c.log);
 	sx_log_realtime_begin();
 	raise_priority(p);
 	c.found = p->source && atomic_load_explicit(&c.t->absent, memory_order_relaxed);

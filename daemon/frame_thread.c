@@ -478,6 +478,7 @@ void *sx_frame_thread(void *pipeline)
 	int r = 0;
 
 	sx_must(p->submitted, ==, 0);
+	sx_log_join(p->c.log);
 	sx_log_realtime_begin();
 	/* if this call fails, a frame may be late by the default slack */
 	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0UL, 0UL, 0UL);

@@ -344,11 +344,8 @@ static int live_begin(struct sx_run *run, struct sx_errors *errors)
 	if (run->stop.ordered || atomic_load(&run->core.pipeline->end) != SX_END_NONE ||
 	    !find_waiting(l, &run->images.row_control))
 		return 0;
-	/* Type=notify-reload needs the time; older managers ignore it. */
 	if (l->change.from == SX_FROM_FILES)
-		sx_service_send(&run->service,
-				"RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=rereading the configuration",
-				(long long)(sx_now_ns() / 1000));
+		sx_service_reloading(&run->service);
 	return live_decide(&l->change, &now, run->options, &l->builder.plan, errors);
 }
 

@@ -125,7 +125,7 @@ static void run_tick(struct sx_run *run)
 static void run_ping(struct sx_run *run)
 {
 	if (sx_run_may_ping(run))
-		sx_service_send(&run->service, "WATCHDOG=1");
+		sx_service_ping(&run->service);
 }
 
 static void request_stop(struct sx_run *run)
@@ -137,9 +137,32 @@ static void request_stop(struct sx_run *run)
 	sx_must(stop->by_ns, ==, 0);
 	stop->ordered = true;
 	stop->by_ns = sx_now_ns() + STOP_NS;
-	sx_service_send(&run->service, "STOPPING=1");
+	sx_service_stopping(&run->service);
 	sx_run_judge(run, false);
 	sx_pipeline_stop(run->core.pipeline);
+}
+
+/* A second order: the frame in flight gets less time. */
+static void hurry(struct sx_stop *stop)
+{
+	const int64_t by = sx_now_ns() + HURRY_NS;
+
+	sx_must_be(stop->ordered);
+	stop->hurry = true;
+	stop->by_ns = by < stop->by_ns ? by : stop->by_ns;
+}
+
+/* Reads the orders of the supervisor, which has the signals of a process with several instances. */
+static void read_orders(struct sx_run *run)
+{
+	struct sx_member *m = run->service.member;
+
+	sx_wake_clear(m->order_fd);
+	run->live.reload |= atomic_exchange(&m->reload, false);
+	if (atomic_load(&m->stop))
+		request_stop(run);
+	if (atomic_load(&m->hurry) && !run->stop.hurry)
+		hurry(&run->stop);
 }
 
 static void read_signals(struct sx_run *run)
@@ -154,10 +177,7 @@ static void read_signals(struct sx_run *run)
 			continue;
 		}
 		if (stop->ordered) {
-			int64_t by = sx_now_ns() + HURRY_NS;
-
-			stop->hurry = true;
-			stop->by_ns = by < stop->by_ns ? by : stop->by_ns;
+			hurry(stop);
 			continue;
 		}
 		sx_log(DAEMON, INFO, "%s: finishing the frame in flight, then exiting",
@@ -204,10 +224,14 @@ static void keep_time(struct sx_run *run)
 static void serve_once(struct sx_run *run)
 {
 	struct sx_stream *stream = run->core.pipeline->stream;
+	struct sx_member *member = run->service.member;
 	struct pollfd fds[] = {
-		{.fd = run->stop.deaf ? -1 : run->loop.signal_fd, .events = POLLIN},
+		{.fd = member		? member->order_fd
+		       : run->stop.deaf ? -1
+					: run->loop.signal_fd,
+		 .events = POLLIN},
 		{.fd = run->loop.main_fd, .events = POLLIN},
-		{.fd = sx_log_fd(), .events = POLLIN},
+		{.fd = member ? -1 : sx_log_fd(), .events = POLLIN},
 		{.fd = stream ? sx_stream_fd(stream) : -1, .events = POLLIN},
 	};
 
@@ -221,9 +245,12 @@ static void serve_once(struct sx_run *run)
 			sx_log_drain();
 		if (fds[3].revents)
 			sx_stream_dispatch(stream);
-		if (fds[0].revents)
+		if (fds[0].revents && member)
+			read_orders(run);
+		else if (fds[0].revents)
 			read_signals(run);
 	}
+	sx_service_alive(&run->service);
 	sx_live_look(run);
 	keep_time(run);
 }
@@ -272,8 +299,8 @@ static int rebuild(struct sx_run *run)
 	return code;
 }
 
-/* Serves until both threads of the pipeline have ended. */
-static void serve(struct sx_run *run)
+/* Serves until both threads of the pipeline have ended. Returns 0, or the exit code if they were given up. */
+static int serve(struct sx_run *run)
 {
 	for (;;) {
 		bool ended = atomic_load(&run->core.pipeline->end) != SX_END_NONE;
@@ -281,9 +308,9 @@ static void serve(struct sx_run *run)
 		if (ended && !is_rebuilt(atomic_load(&run->core.pipeline->end)))
 			request_stop(run);
 		if ((ended || run->stop.ordered) && sx_pipeline_join(run->core.pipeline, 2))
-			return;
+			return 0;
 		if (run->stop.ordered && sx_now_ns() > run->stop.by_ns)
-			sx_run_give_up(run);
+			return sx_run_give_up(run);
 		serve_once(run);
 	}
 }
@@ -295,8 +322,10 @@ int sx_run_loop(struct sx_run *run)
 	run->loop.next_tick_ns = run->loop.next_ping_ns = sx_now_ns();
 	sx_service_ready(&run->service, "starting");
 	for (;;) {
-		serve(run);
-		sx_log_drain();
+		code = serve(run);
+		if (run->stop.given_up)
+			return code;
+		sx_run_drain_log(run);
 		if (run->stop.ordered || !is_rebuilt(atomic_load(&run->core.pipeline->end)) ||
 		    has_all_frames(run->options->frames, run->core.telemetry))
 			break;

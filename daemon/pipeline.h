@@ -27,6 +27,7 @@
 
 #include <pthread.h>
 
+#include "base/log.h"
 #include "base/why.h"
 #include "config/settings.h"
 #include "daemon/channels/control_channel.h"
@@ -62,7 +63,8 @@ struct sx_pipeline_config {
 	int stream_fd;			     /* socket from systemd, -1: none */
 	const struct sx_pairs_socket *pairs; /* socket for writers of pairs; fd -1: none */
 	uint64_t frames;		     /* number of frames after which the pipeline ends, 0: never */
-	int main_fd; /* eventfd that wakes main when something ended, began or was lost */
+	int main_fd;		 /* eventfd that wakes main when something ended, began or was lost */
+	struct sx_log_part *log; /* part that the threads log for; NULL: the process */
 };
 
 struct sx_frame_in_flight {

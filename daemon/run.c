@@ -25,10 +25,9 @@
  * no use here. All threads inherit the mask. SIGABRT stays as it is, so that the watchdog can cause a core
  * dump.
  */
-static int catch_signals(struct sx_loop *loop)
+static void catch_signals(struct sx_loop *loop)
 {
 	sigset_t ours, all;
-	struct sx_why why;
 
 	sx_must(loop->signal_fd, ==, -1);
 	sigemptyset(&ours);
@@ -41,8 +40,17 @@ static int catch_signals(struct sx_loop *loop)
 	sigaddset(&all, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	loop->signal_fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Opens the descriptors of the main loop. The supervisor of several instances has the signals and the log. */
+static int open_loop(struct sx_loop *loop, bool alone)
+{
+	struct sx_why why;
+
+	if (alone)
+		catch_signals(loop);
 	loop->main_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (loop->signal_fd >= 0 && loop->main_fd >= 0 && sx_log_fd() >= 0)
+	if ((loop->signal_fd >= 0 || !alone) && loop->main_fd >= 0 && sx_log_fd() >= 0)
 		return 0;
 	sx_why_set(&why, "cannot create descriptors for signals and events: %s", strerror(errno));
 	return sx_run_refuse(SX_EXIT_FAILED, why.text);
@@ -111,12 +119,13 @@ static void fill_report(struct sx_pages *pages, const struct sx_options *options
 
 /*
  * Serves the status socket, and listens for writers of pairs if the source is shared. Called before the source
- * is opened, so that clients can see that a camera is missing, and writers can connect.
+ * is opened, so that clients can see that a camera is missing, and writers can connect. alone: sockets that the
+ * service manager passes are for this instance.
  */
-static int serve(struct sx_run_folder *f, struct sx_pages *pages, bool shared)
+static int serve(struct sx_run_folder *f, struct sx_pages *pages, bool shared, bool alone)
 {
 	struct sx_why why;
-	int fd = sx_service_listen_fd("status");
+	int fd = alone ? sx_service_listen_fd("status") : -1;
 
 	sx_must_be(!f->status_created);
 	if (fd < 0) {
@@ -125,7 +134,7 @@ static int serve(struct sx_run_folder *f, struct sx_pages *pages, bool shared)
 			return sx_run_refuse(SX_EXIT_CREATE, why.text);
 		f->status_created = true;
 	}
-	f->stream_fd = sx_service_listen_fd("frames");
+	f->stream_fd = alone ? sx_service_listen_fd("frames") : -1;
 	if (shared && sx_run_folder_listen_pairs(f, &why) < 0)
 		return sx_run_refuse(SX_EXIT_CREATE, why.text);
 	if (sx_pages_serve(pages, fd, &why) < 0)
@@ -195,12 +204,12 @@ static int set_up(struct sx_run *run)
 	int code;
 
 	set_log_levels(core->settings);
-	if (sx_service_init(&run->service, &why) < 0)
+	if (!run->service.member && sx_service_init(&run->service, &why) < 0)
 		sx_log(DAEMON, WARNING, "%s", why.text);
 	if (sx_telemetry_create(&core->telemetry) < 0)
 		return sx_run_refuse(SX_EXIT_FAILED, "not enough memory");
 	sx_pages_init(core->pages, core->telemetry, &core->settings->params.stereo, &run->live.requests);
-	if ((code = catch_signals(&run->loop)))
+	if ((code = open_loop(&run->loop, !run->service.member)))
 		return code;
 	run->live.requests.main_fd = run->loop.main_fd;
 	if ((code = claim_folder(&run->folder)) || (code = open_engine(core)))
@@ -210,7 +219,8 @@ static int set_up(struct sx_run *run)
 	fill_report(core->pages, run->options, core->settings);
 	sx_live_note_configured(&run->live, core->settings);
 	sx_live_tell_pages(&run->live, core->settings, run->options, core->pages);
-	if ((code = serve(&run->folder, core->pages, core->settings->source.kind == SX_SOURCE_SHARED)) ||
+	if ((code = serve(&run->folder, core->pages, core->settings->source.kind == SX_SOURCE_SHARED,
+			  !run->service.member)) ||
 	    (code = open_source(core, &run->folder.pairs, &source)))
 		return code;
 	return sx_run_build(run, source);
@@ -239,7 +249,7 @@ static void take_down(struct sx_run *run)
 	sx_engine_close(&core->engine);
 	sx_telemetry_destroy(core->telemetry);
 	sx_run_folder_unlink(&run->folder);
-	sx_log_drain();
+	sx_run_drain_log(run);
 	if (run->loop.signal_fd >= 0)
 		close(run->loop.signal_fd);
 	if (run->loop.main_fd >= 0)
@@ -247,7 +257,8 @@ static void take_down(struct sx_run *run)
 	sx_run_folder_finish(&run->folder);
 }
 
-int sx_run(const struct sx_options *options, struct sx_settings *settings, struct sx_origins *origins)
+int sx_run(const struct sx_options *options, struct sx_settings *settings, struct sx_origins *origins,
+	   struct sx_member *member)
 {
 	struct sx_pages *pages = calloc(1, sizeof(*pages));
 	struct sx_run *run = calloc(1, sizeof(*run));
@@ -255,6 +266,8 @@ int sx_run(const struct sx_options *options, struct sx_settings *settings, struc
 
 	if (run && pages) {
 		run->options = options;
+		if (member)
+			run->service = sx_service_of_member(member);
 		run->core.settings = settings;
 		run->core.start = settings->params.stixels;
 		run->core.pages = pages;
@@ -266,6 +279,12 @@ int sx_run(const struct sx_options *options, struct sx_settings *settings, struc
 		code = set_up(run);
 		if (code == 0)
 			code = sx_run_loop(run);
+		if (run->stop.given_up) {
+			atomic_store(&member->abandoned, true);
+			return code;
+		}
+		if (member)
+			sx_member_tell_state(member, SX_MEMBER_ENDING);
 		take_down(run);
 	} else {
 		fprintf(stderr, "stixeld: not enough memory\n");

@@ -177,6 +177,7 @@ int sx_run_build(struct sx_run *run, struct sx_source *source)
 		.frames =
 			frames ? frames - sx_telemetry_count(core->telemetry, SX_METRIC_FRAMES_PUBLISHED) : 0,
 		.main_fd = run->loop.main_fd,
+		.log = sx_log_part(),
 	};
 	struct sx_source_info info = {
 		.width = s->rectify	   ? s->rig.raw_width

@@ -25,7 +25,13 @@ static int failure_of(enum sx_end end)
 	}
 }
 
-void sx_run_give_up(struct sx_run *run)
+void sx_run_drain_log(const struct sx_run *run)
+{
+	if (!run->service.member)
+		sx_log_drain();
+}
+
+int sx_run_give_up(struct sx_run *run)
 {
 	const enum sx_end end = atomic_load(&run->core.pipeline->end);
 	int code = failure_of(end);
@@ -33,7 +39,7 @@ void sx_run_give_up(struct sx_run *run)
 	sx_must_be(run->stop.ordered);
 	if (code == 0 && (run->stop.deaf || !run->stop.hurry))
 		code = SX_EXIT_FAILED;
-	sx_log_drain();
+	sx_run_drain_log(run);
 	/*
 	 * This thread wrote why for SX_END_TAKEN. After a failure of the engine another thread may still be
 	 * writing why.
@@ -49,7 +55,10 @@ void sx_run_give_up(struct sx_run *run)
 		unlink(run->folder.stream_path);
 	if (sx_run_folder_holds(&run->folder))
 		sx_run_folder_unlink(&run->folder);
-	_exit(code);
+	if (!run->service.member)
+		_exit(code);
+	run->stop.given_up = true;
+	return code;
 }
 
 int sx_run_end(const struct sx_run *run)

@@ -199,11 +199,11 @@ void sx_run_tell_manager(struct sx_service *service, const struct sx_health *h, 
 	uint64_t published = sx_telemetry_count(t, SX_METRIC_FRAMES_PUBLISHED);
 
 	if (*h->reason && strcmp(h->reason, state) != 0)
-		sx_service_send(service, "STATUS=%s: %s", state, h->reason);
+		sx_service_status(service, "%s: %s", state, h->reason);
 	else if (h->state == STIXEL_STATE_RUNNING && published > 1)
-		sx_service_send(service, "STATUS=%s, %.1f fps, %llu frames, %llu dropped", state,
-				sx_rate_get(&t->rate, 10, sx_now_ns()), (unsigned long long)published,
-				(unsigned long long)sx_telemetry_count(t, SX_METRIC_DROPPED_OVERLOAD));
+		sx_service_status(service, "%s, %.1f fps, %llu frames, %llu dropped", state,
+				  sx_rate_get(&t->rate, 10, sx_now_ns()), (unsigned long long)published,
+				  (unsigned long long)sx_telemetry_count(t, SX_METRIC_DROPPED_OVERLOAD));
 	else
-		sx_service_send(service, "STATUS=%s", state);
+		sx_service_status(service, "%s", state);
 }

@@ -11,6 +11,7 @@
 #include "daemon/core.h"
 #include "daemon/health.h"
 #include "daemon/image_health.h"
+#include "daemon/instance/member.h"
 #include "daemon/instance/run_folder.h"
 #include "daemon/instance/service_manager.h"
 #include "daemon/live.h"
@@ -31,7 +32,7 @@ struct sx_health_watch {
 
 /* Descriptors and counters of the main loop. */
 struct sx_loop {
-	int signal_fd; /* SIGTERM, SIGINT, SIGHUP */
+	int signal_fd; /* SIGTERM, SIGINT, SIGHUP; -1: the supervisor reads the signals */
 	int main_fd;   /* eventfd for all threads */
 	unsigned ticks;
 	int64_t next_tick_ns, next_ping_ns;
@@ -42,6 +43,7 @@ struct sx_stop {
 	bool ordered;  /* a signal or the end of the pipeline has ordered the stop */
 	bool hurry;    /* a second stop signal came */
 	bool deaf;     /* signals cannot be read any more */
+	bool given_up; /* the frame in flight did not finish, and its threads go on */
 	int64_t by_ns; /* deadline for the frame in flight */
 };
 
@@ -83,9 +85,12 @@ bool sx_run_may_ping(struct sx_run *run);
 int sx_run_end(const struct sx_run *run);
 /*
  * Exits without waiting for any thread, because the frame in flight did not finish. Removes the names that
- * other processes see.
+ * other processes see. In a process with several instances it sets given_up and returns the exit code: nothing
+ * of this instance may be taken down, because its threads still use it.
  */
-void sx_run_give_up(struct sx_run *run) __attribute__((noreturn));
+int sx_run_give_up(struct sx_run *run);
+/* Prints the lines of real-time threads, unless the supervisor does it. */
+void sx_run_drain_log(const struct sx_run *run);
 /* Writes memory and properties of the current contexts to the status report. */
 void sx_run_tell_engine(struct sx_core *core);
 /*

@@ -6,10 +6,17 @@
 #include "daemon/channels/contexts.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/contract.h"
+
+/*
+ * Several instances of a process may make contexts at once. The CUDA engine sets properties of kernels that the
+ * whole process shares (shared memory of a block), and uses them at once: one context at a time.
+ */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backend, struct sx_device *device,
 		       const struct sx_contexts_plan *plan, struct sx_why *why)
@@ -29,7 +36,9 @@ int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backen
 	if (r < 0)
 		sx_why_set(why, "not enough memory for contexts");
 	for (; r == 0 && s->count < plan->count; s->count += r == 0) {
+		pthread_mutex_lock(&making);
 		r = backend->context_create(&s->context[s->count], device, &plan->config, why);
+		pthread_mutex_unlock(&making);
 		if (r == 0 && backend->context_memory)
 			s->bytes += backend->context_memory(s->context[s->count]);
 	}

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "daemon/instance/member.h"
 
 #ifdef SX_HAVE_SYSTEMD
 #include <systemd/sd-daemon.h>
@@ -92,18 +94,87 @@ int sx_service_listen_fd(const char *name)
 
 #endif
 
+struct sx_service sx_service_of_member(struct sx_member *member)
+{
+	return (struct sx_service){.member = member, .watchdog_ns = member->watchdog_ns};
+}
+
 void sx_service_extend(struct sx_service *n, int64_t more_ns)
 {
-	if (n->ready && n->watchdog_ns)
+	if (!n->ready || !n->watchdog_ns)
+		return;
+	if (n->member) {
+		sx_member_tell_alive(n->member, more_ns);
+		sx_member_tell_ping(n->member, more_ns);
+	} else {
 		sx_service_send(n, "WATCHDOG=1\nWATCHDOG_USEC=%lld",
 				(long long)((n->watchdog_ns + more_ns) / 1000));
+	}
+}
+
+/* Tells the supervisor that the instance begins to serve, or that it has finished a reload. */
+static void ready_member(struct sx_service *n, const char *status)
+{
+	if (!status) {
+		sx_member_tell_reloaded(n->member);
+		return;
+	}
+	sx_member_tell_alive(n->member, 0);
+	sx_member_tell_ping(n->member, 0);
+	sx_member_tell_status(n->member, status);
+	sx_member_tell_state(n->member, SX_MEMBER_SERVING);
 }
 
 void sx_service_ready(struct sx_service *n, const char *status)
 {
 	n->ready = true;
-	if (status)
+	if (n->member)
+		ready_member(n, status);
+	else if (status)
 		sx_service_send(n, "READY=1\nSTATUS=%s", status);
 	else
 		sx_service_send(n, "READY=1");
+}
+
+void sx_service_status(struct sx_service *n, const char *format, ...)
+{
+	char text[505]; /* 511 bytes with STATUS=, the limit of sx_service_send() */
+	va_list args;
+	int bytes;
+
+	va_start(args, format);
+	bytes = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (n->member)
+		sx_member_tell_status(n->member, text);
+	else if (bytes > 0 && (size_t)bytes < sizeof(text))
+		sx_service_send(n, "STATUS=%s", text);
+}
+
+void sx_service_reloading(struct sx_service *n)
+{
+	/* Type=notify-reload needs the time; older managers ignore it. */
+	if (!n->member)
+		sx_service_send(n, "RELOADING=1\nMONOTONIC_USEC=%lld\nSTATUS=rereading the configuration",
+				(long long)(sx_now_ns() / 1000));
+}
+
+void sx_service_stopping(struct sx_service *n)
+{
+	if (!n->member)
+		sx_service_send(n, "STOPPING=1");
+}
+
+void sx_service_alive(struct sx_service *n)
+{
+	if (n->member)
+		sx_member_tell_alive(n->member, 0);
+}
+
+void sx_service_ping(struct sx_service *n)
+{
+	if (n->member)
+		sx_member_tell_ping(n->member, 0);
+	else
+		sx_service_send(n, "WATCHDOG=1");
 }

@@ -1,6 +1,7 @@
 /*
  * A source and an engine that the test controls, instead of capture/ and cpu/. stixeld-fake is the daemon
- * linked with them. Environment variables set their behaviour:
+ * linked with them. Environment variables set their behaviour. Of several instances in a process, one has the
+ * values of FAKE_..._NAME, with its own name:
  *	FAKE_INTERVAL_US	time between pairs, us (0: as fast as they are taken)
  *	FAKE_DARK_US		replaces FAKE_INTERVAL_US until the file FAKE_BRIGHT exists, us
  *	FAKE_TIMES		factor by which time passes faster (fast_clock.c)
@@ -31,7 +32,7 @@
  * map, px.
  *
  * The source aborts if the daemon breaks its contract: a pair released twice or during its computation, or more
- * pairs than slots. The engine aborts as tests/kit/fake_engine.h describes.
+ * pairs than slots. The engine aborts as tests/kit/fake_engine.h describes, and if two contexts are created at once.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,6 +47,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "capture/source.h"
 #include "capture/v4l2/watch.h"
 #include "cpu/engine.h"
@@ -55,9 +57,21 @@
 #define HEIGHT 48
 #define SLOTS_MAX 8
 
+#define INSTANCES 16
+
+/* Returns the environment variable for the instance of the calling thread. */
+static const char *fake_text(const char *name)
+{
+	const struct sx_log_part *part = sx_log_part();
+	char own[128];
+
+	snprintf(own, sizeof(own), "%s_%s", name, part ? part->name : "");
+	return part && getenv(own) ? getenv(own) : getenv(name);
+}
+
 static long fake_setting(const char *name)
 {
-	const char *text = getenv(name);
+	const char *text = fake_text(name);
 
 	return text ? strtol(text, NULL, 10) : 0;
 }
@@ -88,16 +102,40 @@ struct sx_source {
 	_Atomic uint64_t captured, corrupt;
 };
 
-static long opens, losses, asked; /* thread: main, then capture */
-static struct sx_source *source;  /* the open source; set before its blocks are pinned */
-static struct sx_device *device;  /* the open device; set before the blocks of the source are pinned */
+/* Each instance of a process has one. */
+struct fake {
+	_Atomic(const struct sx_log_part *)
+		part;		   /* NULL: the entry is free, or the process has one instance */
+	long opens, losses, asked; /* thread: main, then capture */
+	struct sx_source *source;  /* the open source; set before its blocks are pinned */
+	struct sx_device *device;  /* the open device; set before the blocks of the source are pinned */
+	atomic_bool failing;	   /* true while the engine computes the frame that fails */
+};
+
+/* Returns the entry of the instance that the calling thread belongs to. */
+static struct fake *fake(void)
+{
+	static struct fake alone, list[INSTANCES];
+	const struct sx_log_part *part = sx_log_part();
+
+	for (int i = 0; part && i < INSTANCES; i++) {
+		const struct sx_log_part *expected = NULL;
+
+		if (atomic_load(&list[i].part) == part ||
+		    atomic_compare_exchange_strong(&list[i].part, &expected, part) || expected == part)
+			return &list[i];
+	}
+	FAKE_MUST(!part);
+	return &alone;
+}
 
 int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, struct sx_why *why)
 {
 	struct sx_source *s;
 	long interval = fake_setting("FAKE_INTERVAL_US");
 
-	if (opens++ < fake_setting("FAKE_ABSENT") + (losses && fake_setting("FAKE_ABSENT") == 0))
+	if (fake()->opens++ <
+	    fake_setting("FAKE_ABSENT") + (fake()->losses && fake_setting("FAKE_ABSENT") == 0))
 		return sx_why_fail(-ENODEV, why, "fake: no camera");
 	FAKE_MUST(slots >= 1 && slots <= SLOTS_MAX);
 	s = aligned_alloc(_Alignof(struct sx_source), sizeof(*s));
@@ -105,8 +143,9 @@ int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int
 	memset(s, 0, sizeof(*s));
 	s->slot_count = slots;
 	s->info = (struct sx_source_info){
-		.width = losses && fake_setting("FAKE_WIDTH_AFTER") ? (int)fake_setting("FAKE_WIDTH_AFTER")
-								    : WIDTH,
+		.width = fake()->losses && fake_setting("FAKE_WIDTH_AFTER")
+				 ? (int)fake_setting("FAKE_WIDTH_AFTER")
+				 : WIDTH,
 		.height = HEIGHT,
 		.pixel = SX_PIXEL_U8,
 		.memory = "fake",
@@ -118,7 +157,7 @@ int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int
 	s->dark = fake_setting("FAKE_DARK_US") > 0;
 	FAKE_MUST(s->fd >= 0 && arm(s->fd, interval ? interval : 1,
 				    s->dark ? fake_setting("FAKE_DARK_US") : interval) == 0);
-	*ret = source = s;
+	*ret = fake()->source = s;
 	return 0;
 }
 
@@ -128,7 +167,7 @@ void sx_source_close(struct sx_source *s)
 		return;
 	for (int i = 0; i < s->slot_count; i++)
 		FAKE_MUST(!atomic_load(&s->slots[i].used) &&
-			  (!device || !fake_pinned(device, &s->slots[i], 1)));
+			  (!fake()->device || !fake_pinned(fake()->device, &s->slots[i], 1)));
 	close(s->fd);
 	free(s);
 }
@@ -203,13 +242,10 @@ static struct slot *free_slot(struct sx_source *s)
 	return NULL;
 }
 
-/* true while the engine computes the frame that fails */
-static atomic_bool failing;
-
 int sx_source_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *why)
 {
 	long corrupt = fake_setting("FAKE_CORRUPT_EVERY");
-	const char *gate = getenv("FAKE_GATE");
+	const char *gate = fake_text("FAKE_GATE");
 	uint64_t times;
 	struct slot *slot;
 
@@ -217,27 +253,28 @@ int sx_source_next(struct sx_source *s, struct sx_pair *pair, struct sx_why *why
 		usleep(1000);
 		return 0;
 	}
-	while (fake_setting("FAKE_STUCK") && atomic_load(&failing))
+	while (fake_setting("FAKE_STUCK") && atomic_load(&fake()->failing))
 		pause();
 	if (s->info.paced && read(s->fd, &times, sizeof(times)) < 0)
 		return 0;
-	if (s->dark && access(getenv("FAKE_BRIGHT"), F_OK) == 0) {
+	if (s->dark && access(fake_text("FAKE_BRIGHT"), F_OK) == 0) {
 		s->dark = false;
 		FAKE_MUST(arm(s->fd, fake_setting("FAKE_INTERVAL_US"), fake_setting("FAKE_INTERVAL_US")) ==
 			  0);
 	}
-	if (fake_setting("FAKE_PAIRS") && asked >= fake_setting("FAKE_PAIRS"))
+	if (fake_setting("FAKE_PAIRS") && fake()->asked >= fake_setting("FAKE_PAIRS"))
 		return -ENODATA;
-	if (fake_setting("FAKE_SILENT_AT") && asked + 1 >= fake_setting("FAKE_SILENT_AT"))
+	if (fake_setting("FAKE_SILENT_AT") && fake()->asked + 1 >= fake_setting("FAKE_SILENT_AT"))
 		return 0;
-	if (fake_setting("FAKE_LOSE_AT") && asked + 1 == fake_setting("FAKE_LOSE_AT") && !losses) {
-		losses++;
+	if (fake_setting("FAKE_LOSE_AT") && fake()->asked + 1 == fake_setting("FAKE_LOSE_AT") &&
+	    !fake()->losses) {
+		fake()->losses++;
 		return sx_why_fail(-ENODEV, why, "fake: unplugged");
 	}
-	asked++;
-	if (corrupt && asked % corrupt == 0) {
+	fake()->asked++;
+	if (corrupt && fake()->asked % corrupt == 0) {
 		atomic_fetch_add(&s->corrupt, 1);
-		return sx_why_fail(-EBADMSG, why, "fake: pair %ld is garbage", asked);
+		return sx_why_fail(-EBADMSG, why, "fake: pair %ld is garbage", fake()->asked);
 	}
 	slot = free_slot(s);
 	FAKE_MUST(slot); /* the daemon must have asked for enough slots */
@@ -274,7 +311,7 @@ void sx_source_refuse(struct sx_source *s, const char *sentence)
 /* Accepts any gain except 666, and logs the other controls. */
 int sx_source_change_controls(struct sx_source *s, const struct sx_source_params *p, struct sx_why *why)
 {
-	FAKE_MUST(s == source);
+	FAKE_MUST(s == fake()->source);
 	if (p->gain == 666)
 		return sx_why_fail(-EINVAL, why, "fake: gain = 666: the camera takes 0 to 100");
 	fprintf(stderr, "fake: exposure %g, gain %g, controls '%s' after pair %llu\n", p->exposure_ms,
@@ -284,7 +321,7 @@ int sx_source_change_controls(struct sx_source *s, const struct sx_source_params
 
 static uint8_t label_of_map(const struct sx_disparity *d)
 {
-	const struct sx_block *block = fake_pinned(device, d->data, 1);
+	const struct sx_block *block = fake_pinned(fake()->device, d->data, 1);
 	const size_t bytes = d->pitch * (size_t)d->height;
 
 	FAKE_MUST(d->width == WIDTH && d->height == HEIGHT && d->pitch >= 2 * (size_t)d->width);
@@ -308,7 +345,7 @@ static uint8_t label_of(const struct sx_scores *s, const struct sx_disparity *d)
 		return label_of_map(d);
 	if (!s)
 		return STIXEL_LABEL_NONE;
-	block = fake_pinned(device, s->data, 1);
+	block = fake_pinned(fake()->device, s->data, 1);
 	FAKE_MUST(block && (size_t)s->classes * s->plane_bytes <= block->bytes);
 	FAKE_MUST(s->width == (WIDTH + s->scale - 1) / s->scale &&
 		  s->height == (HEIGHT + s->scale - 1) / s->scale);
@@ -327,14 +364,17 @@ struct timed {
 
 static int timed_open(struct sx_device *d, const struct sx_engine_params *p, struct sx_why *why)
 {
-	device = d;
+	fake()->device = d;
 	return 0;
 }
 
 static void timed_close(struct sx_device *d)
 {
-	device = NULL;
+	fake()->device = NULL;
 }
+
+/* true while a context is created */
+static atomic_bool creating;
 
 static int timed_create(struct sx_context *x, const struct sx_context_config *c, struct sx_why *why)
 {
@@ -342,7 +382,9 @@ static int timed_create(struct sx_context *x, const struct sx_context_config *c,
 		return sx_why_fail(-ENOMEM, why, "fake: no memory for %dx%d", c->width, c->height);
 	if (c->params.stixels.method == SX_STIXEL_SLANTED_EXACT)
 		return sx_why_fail(-ENOTSUP, why, "fake: no slanted-exact");
+	FAKE_MUST(!atomic_exchange(&creating, true)); /* also by another instance */
 	usleep((useconds_t)fake_setting("FAKE_BUILD_US"));
+	atomic_store(&creating, false);
 	x->own = calloc(1, sizeof(struct timed));
 	x->fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	FAKE_MUST(x->own && x->fd >= 0);
@@ -370,12 +412,12 @@ static int timed_begin(struct sx_context *x, const struct sx_road *previous)
 	struct timed *own = x->own;
 	long every = fake_setting("FAKE_MEASURE_EVERY"), us = fake_setting("FAKE_COMPUTE_US");
 
-	FAKE_MUST(fake_pinned(device, pair->slot, 1));
+	FAKE_MUST(fake_pinned(fake()->device, pair->slot, 1));
 	FAKE_MUST(!atomic_exchange(&((struct slot *)pair->slot)->computing, true));
 	own->slot = pair->slot;
 	own->fails = fake_setting("FAKE_FAIL_AT") && n == (uint64_t)fake_setting("FAKE_FAIL_AT");
 	if (own->fails)
-		atomic_store(&failing, true);
+		atomic_store(&fake()->failing, true);
 	x->result.started_ns = sx_now_ns();
 	x->result.road = (struct sx_road){.slope = 0.25,
 					  .offset = -5,

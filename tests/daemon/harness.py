@@ -1,6 +1,7 @@
 # Runs stixeld in its own folder and talks to it as a monitor or a reader does. Uses the standard library only.
 #
 # SPDX-License-Identifier: Apache-2.0
+import copy
 import json
 import mmap
 import os
@@ -176,6 +177,14 @@ class Instance:
         self.process = None
         self.notify = None
         self.pending = []
+
+    def beside(self, name):
+        """Returns another instance in the same folders, for a process that runs both. Call it after start()."""
+        other = copy.copy(self)
+        other.name = name
+        other.status_path = os.path.join(self.run, name, "status.sock")
+        other.stream_path = os.path.join(self.run, name, "frames.sock")
+        return other
 
     # -- life --
     def places(self):

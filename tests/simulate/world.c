@@ -85,7 +85,7 @@ static void *daemon_main(void *user)
 	if (r < 0)
 		sim_fail("simulation: the configuration is refused: %s", errors.count ? errors.text[0] : "?");
 	world->options = (struct sx_options){.file = world->config, .instance = "simulated"};
-	r = sx_run(&world->options, &world->settings, &world->origins);
+	r = sx_run(&world->options, &world->settings, &world->origins, NULL);
 	sx_settings_finish(&world->settings);
 	world_exit(r, false);
 }

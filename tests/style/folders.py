@@ -89,7 +89,7 @@ FOLDERS = [
      ["base", "stages", "capture", "ipc/http", "daemon/camera"]),
     ("daemon/feeds", "what other processes give for pairs, scores and maps, and the pairs that are offered to them",
      ["base", "stages/*", "capture", "config", "ipc", "ipc/feed", "daemon/channels", "daemon/telemetry"]),
-    ("daemon/instance", "the instance's folder below /run with lock and sockets; the service manager",
+    ("daemon/instance", "the instance's folder below /run with lock and sockets; the service manager; supervisor",
      ["base", "capture", "ipc", "ipc/http"]),
     ("daemon/row_error", "row corrections: which one the images need, and the rig with it",
      ["base", "stages/*", "daemon/telemetry"]),
