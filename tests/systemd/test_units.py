@@ -106,9 +106,10 @@ class Systemd(unittest.TestCase):
 
     def unit(self, *drop_ins, more=""):
         """Writes the unit with drop-ins appended, as systemd reads them, and with an existing program."""
-        text = re.sub(r"(?m)^ExecStart=\S+", "ExecStart=" + STIXELD, read(UNIT))
+        text = read(UNIT)
         for name in drop_ins:
             text += "\n" + read(FOLDER + "/drop-ins/%s.conf" % name)
+        text = re.sub(r"(?m)^ExecStart=\S+", "ExecStart=" + STIXELD, text)
         path = self.folder + "/stixeld@front.service"
         with open(path, "w") as f:
             f.write(text + more)
@@ -134,6 +135,19 @@ class Systemd(unittest.TestCase):
             self.assertEqual(self.verify(self.unit(*drop_ins)), (0, ""), drop_ins)
         for planted in ("Nonsense=1", "WatchdogSec=soon"):
             self.assertNotEqual(self.verify(self.unit(more="[Service]\n%s\n" % planted))[1], "", planted)
+
+    def test_command_of_several(self):
+        """stixeld takes the command of the drop-in, and each of its instances has a folder."""
+        text = read(FOLDER + "/drop-ins/several.conf")
+        words = re.search(r"(?m)^ExecStart=\S+ (.*)$", text)[1].split()
+        names = [b for a, b in zip(words, words[1:]) if a == "-i"]
+        self.assertEqual(re.search(r"(?m)^RuntimeDirectory=(\S.*)$", text)[1], " ".join("stixeld/" + n for n in names))
+        for name in names:
+            with open("%s/%s.conf" % (self.folder, name), "w") as f:
+                f.write("[source]\nkind = synthetic\n")
+        words = [w.replace("/etc/stixeld", self.folder) for w in words]
+        r = subprocess.run([STIXELD, *words, "--check-config"], capture_output=True, text=True)
+        self.assertEqual(r.returncode, 0, r.stderr)
 
     @needs("systemd-analyze")
     def test_verify_socket(self):
