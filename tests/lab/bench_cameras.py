@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-# Measures several cameras on one engine: N daemons at R pairs a second each, and in comparison one daemon with N
-# contexts at N x R. Prints the frames, the latencies and the memory of each daemon. It is no test: slow results do not
-# fail. --check fails if figures contradict each other.
+# Measures several cameras on one engine: N daemons at R pairs a second each, and in comparison one process with N
+# instances at R each, and one daemon with N contexts at N x R. Prints the frames, the latencies and the memory of each
+# daemon, and of all. It is no test: slow results do not fail. --check fails if figures contradict each other.
 #
 # usage: bench_cameras.py --build FOLDER [--cameras 1,2,4] [--rate R] [--seconds S] [--warm-up S] [--size WxH]
 #                         [--images PATH] [--contexts N] [-s KEY=VALUE]... [--latency] [--json] [--check]
@@ -66,7 +66,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def arguments():
-    p = Parser(description="several cameras: N daemons beside one with N contexts")
+    p = Parser(description="several cameras: N daemons beside one with N instances, and one with N contexts")
     p.add_argument("--build", required=True, help="build tree, or folder with stixeld")
     p.add_argument("--cameras", type=numbers, default=[1, 2, 4], help="as in 1,2,4")
     p.add_argument("--rate", type=positive, default=30, help="pairs a second of each camera")
@@ -131,6 +131,15 @@ def process_figures(pid):
     return resident, (int(fields[11]) + int(fields[12])) / TICKS
 
 
+def proportional_mb(pid):
+    """Returns the memory of a process, MB: of pages that several processes have, its share. 0: unknown."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup") as f:
+            return next((int(line.split()[1]) for line in f if line.startswith("Pss:")), 0) / 1024
+    except OSError:
+        return 0
+
+
 def card_mb():
     """Returns the used memory of the first card, by all processes, MB. None: no card, or its memory is unknown."""
     if not shutil.which("nvidia-smi"):
@@ -144,10 +153,10 @@ def card_mb():
 
 
 class Daemon:
-    """One stixeld and its frames. rate: pairs per second of its source."""
+    """One instance and its frames. rate: pairs per second of its source. others: further instances in its process."""
 
-    def __init__(self, a, name, contexts, rate):
-        self.name, self.contexts, self.rate = name, contexts, rate
+    def __init__(self, a, name, contexts, rate, others=()):
+        self.name, self.contexts, self.rate, self.others = name, contexts, rate, others
         self.instance = Instance(name, find(a.build, "daemon/stixeld", "stixeld", "bin/stixeld"))
         self.frames, self.next, self.missed = [], None, 0
         module = find(a.build, "gpu/stixel-cuda.so", "stixel-cuda.so")
@@ -156,9 +165,13 @@ class Daemon:
                   f"output.slots={SLOTS}", "output.stream=no", *a.s, f"engine.contexts={contexts}"]:
             self.args += ["-s", s]
         self.env = {"STIXEL_MODULE_PATH": module} if module else {}
+        for other in others:
+            self.args += ["-i", other.name]
 
     def start(self):
         self.instance.start(*self.args, env=self.env, wait=False)
+        for other in self.others:
+            other.instance = self.instance.beside(other.name)
 
     def await_frames(self):
         """Waits until it publishes. If it ends first, or never publishes, raises SystemExit with its messages."""
@@ -216,7 +229,8 @@ class Daemon:
             "engine_to_result_us": {"p50": quantile(engine, 500), "p99": quantile(engine, 990)},
             "capture_to_result_us": {"p50": quantile(whole, 500), "p99": quantile(whole, 990)},
             "stages_us": stages, "stages_sum_us": round(sum(stages.values()), 1),
-            "resident_mb": round(self.resident, 1), "cpu_percent": round(100 * self.cpu / self.seconds, 1),
+            "pid": self.instance.process.pid, "resident_mb": round(self.resident, 1),
+            "cpu_percent": round(100 * self.cpu / self.seconds, 1),
             "engine_mb": round(self.after["engine"]["memory_bytes"] / 1e6, 1),
         }
 
@@ -228,6 +242,26 @@ class Daemon:
             pass
         finally:
             self.instance.close()
+
+
+class Other(Daemon):
+    """An instance in the process of another one."""
+
+    def __init__(self, a, name, contexts, rate):
+        self.name, self.contexts, self.rate = name, contexts, rate
+        self.frames, self.next, self.missed = [], None, 0
+
+    def start(self):
+        """The first instance has started it."""
+
+    def close(self):
+        """The first instance ends it."""
+
+
+def one_process(a, count):
+    names = [f"camera{i + 1}" for i in range(count)]
+    others = [Other(a, name, a.contexts, a.rate) for name in names[1:]]
+    return [Daemon(a, names[0], a.contexts, a.rate, others), *others]
 
 
 def run_case(a, name, daemons):
@@ -252,18 +286,23 @@ def run_case(a, name, daemons):
         for d in daemons:
             d.end()
         card = round(used - idle, 1) if used is not None and idle is not None else None
-        return {"case": name, "card_mb": card, "daemons": [d.figures() for d in daemons]}
+        processes = {d.instance.process.pid: d.figures() for d in daemons}
+        return {"case": name, "card_mb": card, "daemons": [d.figures() for d in daemons],
+                "processes": len(processes), "pss_mb": round(sum(map(proportional_mb, processes)), 1),
+                "cpu_percent": round(sum(p["cpu_percent"] for p in processes.values()), 1)}
     finally:
         for d in daemons:
             d.close()
 
 
 def cases(a):
-    """Yields (name, function that makes the daemons): N daemons, then one daemon with N contexts. Both are the same
-    if N is 1."""
+    """Yields (name, function that makes the daemons): N daemons, one process with N instances, then one daemon with N
+    contexts. All are the same if N is 1."""
     for n in a.cameras:
         yield (f"{n} daemon{'s' if n > 1 else ''}",
                lambda n=n: [Daemon(a, f"camera{i + 1}", a.contexts, a.rate) for i in range(n)])
+        if n > 1:
+            yield (f"1 process of {n}", lambda n=n: one_process(a, n))
         if n > 1 and n <= 4:  # the limit of engine.contexts is 4
             yield (f"1 daemon, {n} contexts", lambda n=n: [Daemon(a, "cameras", n, n * a.rate)])
 
@@ -284,6 +323,8 @@ def print_case(result, latency):
             each = ", ".join(f"{k} {v / 1e3:.3f}" for k, v in d["stages_us"].items())
             print(f"{'':<22} engine_to_result {milliseconds(engine['p50'])} ms, stages {d['stages_sum_us'] / 1e3:.3f}, "
                   f"beside them {(engine['p50'] - d['stages_sum_us']) / 1e3:.3f} ({each})")
+    if len(result["daemons"]) > 1:
+        print(f"{'':<22} all: {result['cpu_percent']:.0f} % cpu, {result['pss_mb']:.1f} MB (Pss)")
     sys.stdout.flush()
 
 
