@@ -177,7 +177,8 @@ class Pipeline(TestCase):
         i.until_published(lost["frames"]["published"] + 80)
         self.assertEqual(i.stop(), 0)
         frames = ring.frames()
-        self.assertEqual([f.number for f in frames], list(range(1, len(frames) + 1)))
+        first = frames[0].number  # above 1 if the ring went round on a busy machine
+        self.assertEqual([f.number for f in frames], list(range(first, first + len(frames))))
         self.assertEqual(len({f.epoch for f in frames}), 1)
         # the picture numbers of the new source start again, while `captured` continues
         self.assertTrue(all(b.captured >= a.captured for a, b in zip(frames, frames[1:])))
