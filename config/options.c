@@ -399,8 +399,8 @@ const struct sx_option sx_options[] = {
 	REAL("external", "wait_ms", external.wait_ms, "200", 0, 1000, "ms", RESTART,
 	     "how long a pair waits for its map; then the daemon drops the pair"),
 	BOOL("external", "pairs", external.pairs, "no", RESTART,
-	     "publish the images of each pair before its frame, in the ring "
-	     "INSTANCE.pairs, for that process"),
+	     "publish each pair before its frame, in the ring INSTANCE.pairs, for that "
+	     "process and for networks"),
 
 	CHOICE("engine", "backend", engine.backend, enum sx_backend_choice, backends, "auto", RESTART,
 	       "auto: cuda if a GPU is usable at start, else cpu"),

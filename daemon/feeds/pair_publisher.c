@@ -1,5 +1,5 @@
 /*
- * Publishes pairs for an external matcher.
+ * Publishes pairs for an external matcher or a segmentation network.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -56,7 +56,7 @@ static int pair_publisher_take_memory(struct sx_pair_publisher *o)
 
 bool sx_pair_publisher_wanted(const struct sx_settings *settings)
 {
-	return settings->params.stereo.matcher == SX_MATCH_EXTERNAL && settings->external.pairs;
+	return settings->external.pairs;
 }
 
 int sx_pair_publisher_init(struct sx_pair_publisher *o, const struct sx_settings *settings,

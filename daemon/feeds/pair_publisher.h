@@ -1,7 +1,7 @@
 /*
- * Publishes the images of pairs for an external matcher, before there is a frame (external.pairs). They go to
- * a ring of frames INSTANCE.pairs, without columns and with both images, which libstixel reads like any
- * other.
+ * Publishes the images of pairs for an external matcher or a segmentation network, before there is a frame
+ * (external.pairs). They go to a ring of frames INSTANCE.pairs, without columns and with both images, which
+ * libstixel reads like any other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -201,6 +201,27 @@ class WholeWay(support.TestCase):
         self.assertGreater(len(objects), 5)
         np.testing.assert_array_equal(objects["label"], np.where(objects["column"] < 10, left, right))
 
+    def test_frames_that_wait_for_the_scores_of_their_own_pair(self):
+        """With external.pairs the images come before the frame, also if the daemon matches itself."""
+        d = self.sem("-s", "external.pairs=yes", "-s", "semantics.wait_ms=1000", "-s", "source.fps=10")
+        self.addCleanup(lambda: os.path.exists(d.ring_path + ".pairs") and os.unlink(d.ring_path + ".pairs"))
+        label, wanted = 13, 10
+        scores = stixel.one_hot(np.full(SHAPE[1:], label), 19)
+        given, frames = set(), []
+        with stixel.open(d.name + ".pairs") as pairs, stixel.open(d.name) as reader, \
+                stixel.ScoreWriter(d.name, **FORMAT) as writer:
+            while len(frames) < wanted:
+                pair = pairs.latest(timeout=1)
+                if pair is not None:
+                    writer.write(scores, pair)
+                    given.add(pair.capture_left_ns)
+                frame = reader.latest(timeout=1)
+                # no frame waits before the first scores of a writer
+                if frame is not None and frame.capture_left_ns in given and (frames or frame.scores_ns):
+                    frames.append(frame)
+        self.assertEqual([f.scores_ns for f in frames], [f.capture_left_ns for f in frames])
+        self.assertGreaterEqual(d.status()["semantics"]["frames"]["matched"], wanted)
+
     def run_example(self, d, command, end=signal.SIGINT, **more):
         before = d.status()["semantics"]["scores"]["received"]
         p = subprocess.Popen(command, env=d.client(), stderr=subprocess.PIPE, **more)
