@@ -260,7 +260,7 @@ class World:
 
     def bridge(self, host):
         """Returns /status of a host's bridge."""
-        from stixel_bridge import daemon
+        from stixel import _daemon as daemon
         path = os.path.join(self.folder, "bridge %d" % host, "host%d" % host, "status.sock")
         return json.loads(daemon.ask_path(path, "/status", 3)[1])
 

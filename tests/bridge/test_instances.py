@@ -135,7 +135,7 @@ class Reports(unittest.TestCase):
             raise Panic("Rust")
 
         with mock.patch.object(instances, "REPORT_S", 0.01), \
-                mock.patch.object(instances.daemon, "ask", lambda *_: None):
+                mock.patch.object(instances._daemon, "ask", lambda *_: None):
             source = self.source("front")
             thread = self.start(source, tell)
             until(lambda: source.internal >= 3)

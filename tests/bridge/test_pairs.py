@@ -25,7 +25,8 @@ import ros_case  # noqa: E402
 import stereo  # noqa: E402
 import stixel  # noqa: E402
 from child import Child  # noqa: E402
-from stixel_bridge import config, daemon, pairs, program  # noqa: E402
+from stixel import _daemon as daemon  # noqa: E402
+from stixel_bridge import config, pairs, program  # noqa: E402
 from stixel_bridge.fail import CONFIG, DATA, PERMISSION, UNAVAILABLE, USAGE, Fail  # noqa: E402
 from stixel_bridge.pairs import camera, images  # noqa: E402
 from stixel_bridge.pairs.match import LEFT, RIGHT, Matcher  # noqa: E402

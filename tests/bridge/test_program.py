@@ -20,7 +20,7 @@ instances = support.instances()
 
 import harness  # noqa: E402
 import stixel  # noqa: E402
-from stixel_bridge import daemon  # noqa: E402
+from stixel import _daemon as daemon  # noqa: E402
 
 MODULE, until = support.MODULE, harness.until
 STIXELCTL = os.environ["STIXELCTL"]

@@ -14,7 +14,9 @@ from unittest import mock
 
 import support  # noqa: F401
 
-from stixel_bridge import daemon, runner, status
+from stixel import _daemon as daemon
+from stixel import _status
+from stixel_bridge import runner, status
 from stixel_bridge.fail import CANNOT_CREATE, Fail, SinkError
 from stixel_bridge.sink import Instance, Report, Sink, Work
 
@@ -330,7 +332,7 @@ class Status(unittest.TestCase):
                 while time.monotonic() < began + 10:
                     s.sendall(b"x")
                     time.sleep(0.1)
-        self.assertLess(time.monotonic() - began, 2 * status.CLIENT_S)
+        self.assertLess(time.monotonic() - began, 2 * _status.CLIENT_S)
 
     def test_who_drips_keeps_none_out(self):
         """Slow clients block neither clients of the same user nor clients of other users."""
@@ -346,7 +348,7 @@ class Status(unittest.TestCase):
                 self.dripping(20, user)
             for _ in range(10):
                 self.assertEqual(daemon.ask_path(self.path, "/healthz")[0], 503)
-        self.assertLess(threading.active_count(), 2 * status.CLIENTS_MOST)
+        self.assertLess(threading.active_count(), 2 * _status.CLIENTS_MOST)
 
     def test_a_name_belongs_to_one(self):
         server = self.serve()

@@ -1,19 +1,12 @@
-"""Errors that end the program or a connection, each with a sentence; exit codes of sysexits.h.
+"""Exit codes of the bridge, and the errors that end a connection. Errors that end the program are in stixel._program.
 
 SPDX-License-Identifier: Apache-2.0
 """
-import traceback
+from stixel._program import (CANNOT_CREATE, CONFIG, DATA, ENDS, FAILED, PERMISSION, UNAVAILABLE, USAGE, Fail,
+                             described, sentence)
 
-USAGE = 64
-DATA = 65
-UNAVAILABLE = 69
-FAILED = 70
-CANNOT_CREATE = 73
-PERMISSION = 77
-CONFIG = 78
-
-# threads survive all other exceptions, including panics of Rust packages, which are not of class Exception
-ENDS = (SystemExit, KeyboardInterrupt)
+__all__ = ["CANNOT_CREATE", "CONFIG", "DATA", "ENDS", "EXITS", "FAILED", "Fail", "PERMISSION", "SinkError",
+           "UNAVAILABLE", "USAGE", "described", "sentence"]
 
 EXITS = [
     (0, "ended by a signal; play: also at the end of the recording"),
@@ -27,29 +20,8 @@ EXITS = [
 ]
 
 
-class Fail(Exception):
-    """Ends the program. The user gets its sentence."""
-
-    def __init__(self, code: int, sentence: str) -> None:
-        super().__init__(sentence)
-        self.code = code
-
-
 class SinkError(Exception):
     """A sink lost its connection, or got none. The sink is opened again later.
 
     Carries one sentence without the sink's name.
     """
-
-
-def sentence(error: BaseException) -> str:
-    """Returns the text of a package's exception as one printable line."""
-    text = " ".join(str(error).split())
-    return "".join(c if c.isprintable() else "?" for c in text)[:300] or type(error).__name__
-
-
-def described(error: BaseException) -> str:
-    """Returns an unexpected error as text: its type, its message, and the place where it was raised."""
-    text = "%s: %s" % (type(error).__name__, sentence(error))
-    frames = traceback.extract_tb(error.__traceback__)
-    return "%s (%s, line %d)" % (text, frames[-1].filename, frames[-1].lineno or 0) if frames else text

@@ -10,8 +10,8 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, Optional, Sequence, Set
 
 import stixel
+from stixel import _daemon
 
-from . import daemon
 from .fail import ENDS, described, sentence
 from .sink import NO_IMAGES, Instance, Report, Work
 
@@ -141,7 +141,7 @@ class Reports(threading.Thread):
     def _report(self) -> Report:
         source = self._source
         status: Optional[Dict[str, Any]] = None
-        answer = daemon.ask(source.instance.name, "/status")
+        answer = _daemon.ask(source.instance.name, "/status")
         if answer and answer[0] == 200:
             try:
                 found = json.loads(answer[1])

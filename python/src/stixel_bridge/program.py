@@ -4,15 +4,16 @@ SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
-import contextlib
 import gc
-import logging
 import os
 import signal
 import sys
 import threading
 import time
 from typing import Any, Dict, List, Optional, Sequence
+
+from stixel._program import log_of, log_warnings, notify
+from stixel._program import version as module_version
 
 from . import config as configuration
 from . import status, text
@@ -22,22 +23,7 @@ from .sink import Instance, Sink
 from .text import PROGRAM
 
 STOP_S = 3.0
-
-
-def say(text: str) -> None:
-    """Writes a line to the log. Ignores errors: a full disk or a closed log must not end the program."""
-    with contextlib.suppress(OSError):
-        print("%s: %s" % (PROGRAM, text), file=sys.stderr, flush=True)
-
-
-class _LibraryLog(logging.Handler):
-    """Writes warnings of the module stixel (such as a waiting reader) to the log like all other lines."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        say(record.getMessage())
+say = log_of(PROGRAM)
 
 
 def _everything(config: configuration.Config) -> Dict[str, Instance]:
@@ -158,16 +144,14 @@ def _run(config: configuration.Config, version: str) -> int:
     ends = {signal.SIGINT, signal.SIGTERM}
     signal.pthread_sigmask(signal.SIG_BLOCK, ends)
     bridge = Bridge(config, version)
-    library = logging.getLogger("stixel")
-    library.addHandler(_LibraryLog())
-    library.propagate = False
+    log_warnings(say)
     gc.collect()
     gc.freeze()  # exempts the loaded objects from garbage collection, so that a collection has less to scan
     bridge.start()
     say(_what(config))
-    status.notify("READY=1")
+    notify("READY=1")
     signal.sigwait(ends)
-    status.notify("STOPPING=1")
+    notify("STOPPING=1")
     late = bridge.stop()
     if late:
         say("%s did not end within %g s" % (", ".join(late), STOP_S))
@@ -175,21 +159,12 @@ def _run(config: configuration.Config, version: str) -> int:
     return 0
 
 
-def _version() -> str:
-    """Returns the version of the module stixel, which is that of the bridge."""
-    try:
-        import stixel
-        return str(stixel.__version__)
-    except ImportError as e:
-        return "unknown (%s is missing)" % e.name
-
-
 def main(arguments: Optional[List[str]] = None, version: Optional[str] = None) -> int:
     """Runs the program. Returns an exit code of fail.EXITS."""
     if arguments is None:
         arguments = sys.argv[1:]
     if version is None:
-        version = _version()
+        version = module_version()
     options = text.parser(version).parse_args(arguments)
     try:
         if options.print_config:

@@ -4,22 +4,14 @@ SPDX-License-Identifier: Apache-2.0
 """
 from __future__ import annotations
 
-import collections
-import fcntl
-import http.server
-import io
 import json
 import os
-import socket
-import socketserver
-import struct
 import threading
 import time
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Sequence, Tuple
 
-from stixel._library import places
-
-from .fail import CANNOT_CREATE, Fail
+from stixel import _status
+from stixel._status import OPENMETRICS, Metrics
 
 if TYPE_CHECKING:
     from .instances import Source
@@ -30,20 +22,6 @@ if TYPE_CHECKING:
 QUANTILES = [0.5, 0.9, 0.99]
 SIDES = ("left", "right")
 FATES = ("taken", "overload", "bad", "lost")
-CLIENTS_MOST = 16
-CLIENTS_EACH = 4  # connections of one user
-CLIENT_S = 2.0  # limit from the connection to the end of the answer
-FOLDER = "stixel-bridge"
-_PEER = struct.Struct("=iII")  # struct ucred: process, user, group
-
-
-def place() -> str:
-    """Returns the folder for files of this process: systemd's RuntimeDirectory, root's folder, or the user's."""
-    given = os.environ.get("RUNTIME_DIRECTORY", "").split(":")[0]
-    if given:
-        return given
-    found = list(places(FOLDER))
-    return found[0] if os.getuid() == 0 else found[1]
 
 
 def _instance(source: Source) -> Dict[str, Any]:
@@ -100,31 +78,6 @@ def status(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequen
             "sinks": [_sink(runner) for runner in runners], "pairs": [_pairs(feed) for feed in feeds]}
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
-
-
-class _Text:
-    """Formats OpenMetrics, family by family."""
-
-    def __init__(self, bridge: str) -> None:
-        self._bridge = bridge
-        self._lines: List[str] = []
-
-    def family(self, name: str, kind: str, help_: str, samples: Sequence[Tuple[str, Mapping[str, str], Any]]) -> None:
-        """Adds a family. samples: suffix of the name, labels, value. Writes nothing if there are none."""
-        if not samples:
-            return
-        self._lines += ["# TYPE %s %s" % (name, kind), "# HELP %s %s" % (name, help_)]
-        for behind, labels, value in samples:
-            label = ",".join('%s="%s"' % (k, _escaped(v)) for k, v in {"bridge": self._bridge, **labels}.items())
-            text = "%.9g" % value if isinstance(value, float) else str(value)
-            self._lines.append("%s%s{%s} %s" % (name, behind, label, text))
-
-    def end(self) -> str:
-        return "\n".join([*self._lines, "# EOF", ""])
-
-
 def _ways(runners: Sequence[Runner]) -> List[Tuple[Dict[str, str], Any]]:
     return [({"sink": r.sink.name, "instance": name}, counts) for r in runners for name, counts in r.counts.items()]
 
@@ -137,7 +90,7 @@ def _latencies(ways: Sequence[Tuple[Dict[str, str], Any]]) -> List[Tuple[str, Di
     return samples
 
 
-def _pairs_metrics(t: _Text, feeds: Sequence[Feed]) -> None:
+def _pairs_metrics(t: Metrics, feeds: Sequence[Feed]) -> None:
     ways = [({"pairs": f.input.name, "instance": f.instance}, f) for f in feeds]
     t.family("stixel_bridge_pairs_connected", "gauge", "1 while the input has its connection.",
              [("", labels, int(f.state.name == "connected")) for labels, f in ways])
@@ -160,7 +113,7 @@ def _pairs_metrics(t: _Text, feeds: Sequence[Feed]) -> None:
 def metrics(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner],
             rigs: Sequence[Rig], feeds: Sequence[Feed] = ()) -> str:
     """Returns the text of /metrics."""
-    t, ways = _Text(bridge["name"]), _ways(runners)
+    t, ways = Metrics({"bridge": bridge["name"]}), _ways(runners)
     t.family("stixel_bridge", "info", "What runs.", [
         ("_info", {"host": bridge["host"], "version": bridge["version"]}, 1)])
     t.family("stixel_bridge_uptime_seconds", "gauge", "Since the bridge started.",
@@ -201,70 +154,8 @@ def metrics(bridge: Mapping[str, Any], sources: Sequence[Source], runners: Seque
     return t.end()
 
 
-class _Until(io.RawIOBase):
-    """Reads from a socket until a deadline. A timeout per read would not stop a client that sends slowly."""
-
-    def __init__(self, connection: socket.socket, end: float) -> None:
-        super().__init__()
-        self._connection, self._end = connection, end
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        self._connection.settimeout(max(self._end - time.monotonic(), 0.001))
-        return self._connection.recv_into(buffer)
-
-
-class _Handler(http.server.BaseHTTPRequestHandler):
-    server: Server
-
-    def setup(self) -> None:
-        """Sets one deadline for the whole request."""
-        super().setup()
-        self._end = time.monotonic() + CLIENT_S
-        self.rfile = io.BufferedReader(_Until(self.connection, self._end))
-
-    def address_string(self) -> str:
-        return "local"
-
-    def log_message(self, format: str, *args: Any) -> None:  # requests are not logged
-        pass
-
-    def do_GET(self) -> None:
-        """Answers one request."""
-        code, kind, body = self.server.answer(self.path.split("?")[0])
-        data = body.encode()
-        self.connection.settimeout(max(self._end - time.monotonic(), 0.001))
-        self.send_response(code)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-
-class _Client:
-    """A connection, with its process and user."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        said = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
-        self.connection = connection
-        self.process, self.user, _ = _PEER.unpack(said)
-
-    def let_go(self) -> None:
-        """Shuts the connection down, so that its thread reads the end of the stream."""
-        try:
-            self.connection.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass  # the connection has ended
-
-
-class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    """Serves FOLDER/NAME/status.sock for the group. Fail: another bridge has the name, or the socket cannot be made."""
-
-    daemon_threads = True
-    # the kernel refuses connections beyond; many connections of one user would fill a short queue
-    request_queue_size = 256
+class Server(_status.Server):
+    """Serves the state of the bridge."""
 
     def __init__(self, bridge: Mapping[str, Any], sources: Sequence[Source], runners: Sequence[Runner],
                  threads: Sequence[threading.Thread] = (), rigs: Sequence[Rig] = (),
@@ -272,70 +163,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         self._bridge, self._sources, self._runners, self._rigs = bridge, sources, runners, rigs
         self._feeds = feeds
         self._watched = threads  #: threads that must run as long as the server answers
-        self._guard = threading.Lock()
-        self._clients: List[_Client] = []  #: connections, the oldest first
-        self.folder = os.path.join(place(), bridge["name"])
-        self._lock = -1
-        path = os.path.join(self.folder, "status.sock")
-        try:
-            os.makedirs(self.folder, exist_ok=True)
-            os.chmod(self.folder, 0o755)  # independent of the umask, so that the group can reach the socket
-            self._lock = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.exists(path):
-                os.unlink(path)
-            super().__init__(path, _Handler)
-            os.chmod(path, 0o660)
-        except BlockingIOError:
-            os.close(self._lock)
-            raise Fail(CANNOT_CREATE, "another stixel-bridge runs as '%s' (%s)" % (
-                bridge["name"], self.folder)) from None
-        except OSError as e:
-            raise Fail(CANNOT_CREATE, "%s: cannot be made: %s" % (path, e.strerror or e)) from None
-
-    def server_bind(self) -> None:
-        self.socket.bind(self.server_address)
-
-    def _make_room(self, new: _Client) -> None:
-        """Closes a connection if the new one exceeds a limit. The caller holds the guard.
-
-        If the new connection's user has CLIENTS_EACH connections, the connection is one of that user. Else, if there
-        are CLIENTS_MOST connections, it is one of the user with the most. Among them, it is the oldest of the process
-        with the most connections. So no user keeps another one out.
-        """
-        users = collections.Counter(c.user for c in self._clients)
-        busiest = new.user if users[new.user] >= CLIENTS_EACH else users.most_common(1)[0][0] if len(
-            self._clients) >= CLIENTS_MOST else None
-        if busiest is None:
-            return
-        theirs = [c for c in [*self._clients, new] if c.user == busiest]
-        process = collections.Counter(c.process for c in theirs).most_common(1)[0][0]
-        for client in self._clients:
-            if client.user == busiest and client.process == process:
-                client.let_go()
-                self._clients.remove(client)
-                return
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        try:
-            client = _Client(request)
-        except OSError:  # the client has gone already
-            self.shutdown_request(request)
-            return
-        with self._guard:
-            self._make_room(client)
-            self._clients.append(client)
-        super().process_request(request, client_address)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            with self._guard:
-                self._clients = [c for c in self._clients if c.connection is not request]
-
-    def handle_error(self, request: Any, client_address: Any) -> None:  # a client that went away
-        pass
+        super().__init__("stixel-bridge", bridge["name"])
 
     def answer(self, path: str) -> Tuple[int, str, str]:
         """Returns code, content type and body."""
@@ -344,37 +172,10 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
             return 200, "application/json", json.dumps(said) + "\n"
         if path == "/metrics":
             text = metrics(self._bridge, self._sources, self._runners, self._rigs, self._feeds)
-            return 200, "application/openmetrics-text; version=1.0.0; charset=utf-8", text
+            return 200, OPENMETRICS, text
         if path == "/healthz":
             bad = [r for r in (*self._runners, *self._feeds) if r.state.name != "connected"]
             lines = "".join("%s: %s %s\n" % (r.name, r.state.name, r.state.why) for r in bad)
             lines += "".join("thread %s: has ended\n" % t.name for t in self._watched if not t.is_alive())
             return 503 if lines else 200, "text/plain; charset=utf-8", lines or "ok\n"
         return 404, "text/plain; charset=utf-8", "there are /status, /metrics and /healthz\n"
-
-    def close(self) -> None:
-        """Removes the socket."""
-        self.shutdown()
-        self.server_close()
-        for name in ("status.sock", "lock"):
-            try:
-                os.unlink(os.path.join(self.folder, name))
-            except OSError:
-                pass
-        try:
-            os.rmdir(self.folder)
-        except OSError:
-            pass
-        os.close(self._lock)
-
-
-def notify(text: str) -> None:
-    """Notifies systemd, if it started us (sd_notify(3))."""
-    path = os.environ.get("NOTIFY_SOCKET", "")
-    if not path:
-        return
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as s:
-        try:
-            s.sendto(text.encode(), "\0" + path[1:] if path[0] == "@" else path)
-        except OSError:
-            pass

@@ -5,13 +5,14 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import textwrap
-from typing import Any, Callable, Iterator, NoReturn, Sequence, TextIO, Tuple
+from typing import Any, Callable, Iterator, Sequence, TextIO, Tuple
+
+from stixel._program import Parser
 
 from . import config, pairs, sinks
-from .fail import EXITS, USAGE  # noqa: F401
+from .fail import EXITS  # noqa: F401
 from .options import Option, parse, range_of, shown
 
 PROGRAM = "stixel-bridge"
@@ -30,14 +31,9 @@ ABOUT = ("Sends the frames of stixeld to other machines and programs: zenoh, ROS
          "of ROS 2 to stixeld.")
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.exit(USAGE, "%s: %s\n" % (self.prog, re.sub(r"^argument (\S+/)?", "", message)))
-
-
 def parser(version: str) -> argparse.ArgumentParser:
     """Makes the parser of the options, with their help."""
-    p = _Parser(prog=PROGRAM, description=ABOUT, allow_abbrev=False)
+    p = Parser(prog=PROGRAM, description=ABOUT, allow_abbrev=False)
     p.add_argument("-c", "--config", metavar="FILE", default=FILE, help="configuration (default: %s)" % FILE)
     p.add_argument("--check", action="store_true", help="say whether the configuration can be used, and end")
     p.add_argument("--print-config", action="store_true",

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Deque, Dict, FrozenSet, List, Mapping, Op
 import foxglove
 import foxglove.messages
 from foxglove.websocket import Capability
+from stixel import _daemon
 from stixel._layout import MessageKind
 from stixel._messages import Messages
 
-from .. import daemon
 from ..fail import SinkError, sentence
 from ..sink import NO_IMAGES, Instance, Report, Work
 from . import connections
@@ -112,7 +112,7 @@ class Settings(threading.Thread):
         self._end.set()
 
     def _ask(self, instance: str) -> None:
-        answer = daemon.ask(instance, "/settings")
+        answer = _daemon.ask(instance, "/settings")
         body = answer[1] if answer and answer[0] == 200 else b""
         if body == self._answers.get(instance):
             return

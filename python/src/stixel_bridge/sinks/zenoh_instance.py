@@ -9,11 +9,10 @@ import threading
 import time
 from typing import Any, Callable, Dict, FrozenSet, Mapping, Optional, Tuple
 
-from stixel import FrameFlag, Plane
+from stixel import FrameFlag, Plane, _daemon
 from stixel import _zenoh_session as session
 from stixel._planes import select
 
-from .. import daemon
 from ..sink import Instance, Report, Work
 
 KINDS = {"left": Plane.LEFT, "right": Plane.RIGHT, "disparity": Plane.DISPARITY}
@@ -103,7 +102,7 @@ class Published:
         return (_FRAME, _frame_of(last)) if last else None
 
     def _configuration(self) -> Optional[Tuple[str, bytes]]:
-        answer = daemon.ask(self._name, "/settings", _DAEMON_S)
+        answer = _daemon.ask(self._name, "/settings", _DAEMON_S)
         return (_JSON, answer[1]) if answer and answer[0] == 200 else None
 
     def _calibration(self) -> Optional[Tuple[str, bytes]]:

@@ -9,7 +9,7 @@ import os
 import socket
 from typing import Optional, Tuple
 
-from stixel._library import places
+from ._library import places
 
 BODY_MOST = 16 << 20
 
