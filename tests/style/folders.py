@@ -122,7 +122,7 @@ FOLDERS = [
     ("tools/web", "stixel-web: the dashboard's server, and its page",
      ["base", "config", "recording", "recording/messages", "ipc", "ipc/http", "config/cli", "tools/common",
       "tools/draw"]),
-    ("python", "the Python module stixel over libstixel, and stixel-bridge", []),
+    ("python", "the Python module stixel over libstixel, stixel-bridge and stixel-segment", []),
     ("ros", "packages for ROS 2: message definitions, a node over python/", []),
     ("systemd", "unit, status socket, user, camera names, drop-ins, example configuration; no program", []),
     ("packaging", "Debian packages, and what cross builds need; tools/package makes them", []),

@@ -18,7 +18,8 @@ SYSUSERS = os.path.join(os.environ["STIXEL_SOURCE"], "systemd/stixeld.sysusers")
 # 1000 members, so that the usual buffer for a group's entry is too small
 GROUPS = "stixel:x:%d:\nstixel-tune:x:%d:\nstixel-feed:x:%d:%s\n" % (READERS, TUNE, FEED, ",".join(
     "member%04d" % i for i in range(1000)))
-NUMBERS = {"stixel": READERS, "stixel-tune": TUNE, "stixel-feed": FEED, "stixel-web": WEB, "stixel-bridge": WEB}
+NUMBERS = {"stixel": READERS, "stixel-tune": TUNE, "stixel-feed": FEED, "stixel-web": WEB, "stixel-bridge": WEB,
+           "stixel-segment": WEB}
 with open(os.path.join(os.environ["STIXEL_SOURCE"], "systemd/stixeld.tmpfiles")) as rules:
     TMPFILES = rules.read()
 SCORES = """
@@ -154,17 +155,19 @@ class Access(unittest.TestCase):
         self.assertEqual(subprocess.run([self.bin + "/stixelctl", "-i", self.name, "set", "road.top=33"], env=self.env,
                                         capture_output=True, timeout=60).returncode, 0)
 
-    def test_services_of_the_network_only_read(self):
+    def test_no_other_service_may_change_settings(self):
         """Runs programs as the users of the units, with all groups that sysusers.d gives them."""
         if not self.known:
             self.skipTest("/etc/group cannot be another here")
-        for name in ("stixel-web", "stixel-bridge"):
-            with open(os.path.join(os.path.dirname(SYSUSERS), name + ".service.in")) as f:
+        for name, unit, wanted in (("stixel-web", "stixel-web", ["stixel"]),
+                                   ("stixel-bridge", "stixel-bridge", ["stixel"]),
+                                   ("stixel-segment", "stixel-segment@", ["stixel", "stixel-feed"])):
+            with open(os.path.join(os.path.dirname(SYSUSERS), unit + ".service.in")) as f:
                 unit = f.read()
             with open(os.path.join(os.path.dirname(SYSUSERS), name + ".sysusers")) as f:
                 groups = re.findall(r"(?m)^m %s (\S+)$" % name, f.read())
             groups += re.findall(r"(?m)^(?:Supplementary)?Groups?=(.*)$", unit)
-            self.assertEqual(groups, ["stixel"], name)
+            self.assertEqual(groups, wanted, name)
             self.assertEqual(self.set_by(*[NUMBERS[g] for g in groups], uid=WEB)[0], 77, name)
 
     def semantics_in(self, *states):

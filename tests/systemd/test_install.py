@@ -43,6 +43,13 @@ WANTED = """
 {unitdir}/stixel-bridge.service             systemd python
 {sysusersdir}/stixel-bridge.conf            systemd python
 /etc/stixel-bridge.conf                     systemd python
+{bindir}/stixel-segment                     python
+{pythondir}/stixel_segment/__init__.py      python
+{mandir}/man1/stixel-segment.1              man python numpy
+{datadir}/doc/stixeld/examples/segment-gpu.conf python
+{unitdir}/stixel-segment@.service           systemd python
+{sysusersdir}/stixel-segment.conf           systemd python
+/etc/stixel-segment/example.ini             systemd python
 {bindir}/stixel-process
 {bindir}/stixel-web                         web
 {bindir}/stixelctl
@@ -134,6 +141,7 @@ WANTED = """
 {pythondir}/stixel/_check.py                python
 {pythondir}/stixel/_clock.py                python
 {pythondir}/stixel/_convert.py              python
+{pythondir}/stixel/_daemon.py               python
 {pythondir}/stixel/_disparity.py            python
 {pythondir}/stixel/_errors.py               python
 {pythondir}/stixel/_frame.py                python
@@ -144,12 +152,14 @@ WANTED = """
 {pythondir}/stixel/_open.py                 python
 {pythondir}/stixel/_pairs.py               python
 {pythondir}/stixel/_planes.py               python
+{pythondir}/stixel/_program.py              python
 {pythondir}/stixel/_reader.py               python
 {pythondir}/stixel/_recorded.py             python
 {pythondir}/stixel/_recording.py            python
 {pythondir}/stixel/_remote.py               python
 {pythondir}/stixel/_ring.py                 python
 {pythondir}/stixel/_scores.py               python
+{pythondir}/stixel/_status.py               python
 {pythondir}/stixel/_url.py                  python
 {pythondir}/stixel/_writer.py               python
 {pythondir}/stixel/_zenoh.py                python
@@ -177,9 +187,12 @@ def wanted():
             found.append(path)
     if "python" in PARTS:  # all modules in the tree must be installed
         folder = os.path.join(os.environ["STIXEL_SOURCE"], "python/src")
-        for top, _, names in os.walk(os.path.join(folder, "stixel_bridge")):
-            found += [os.path.join(FOLDERS["pythondir"], os.path.relpath(os.path.join(top, name), folder))
-                      for name in names if name.endswith(".py") and top + name != folder + "/stixel_bridge__init__.py"]
+        for package in ("stixel_bridge", "stixel_segment"):
+            for top, _, names in os.walk(os.path.join(folder, package)):
+                paths = [os.path.relpath(os.path.join(top, name), folder) for name in names
+                         if name.endswith((".py", ".ini"))]
+                found += [os.path.join(FOLDERS["pythondir"], path) for path in paths
+                          if path != package + "/__init__.py"]
     return sorted(found)
 
 

@@ -14,17 +14,17 @@ FOLDER = os.path.join(SOURCE, "systemd")
 UNIT = os.environ["STIXEL_UNIT"]
 STIXELD = os.environ["STIXELD"]
 WEB, WEB_UNIT = os.environ.get("STIXEL_WEB"), os.environ.get("STIXEL_WEB_UNIT")  # None if the build has no stixel-web
-BRIDGE_UNIT = os.environ.get("STIXEL_BRIDGE_UNIT")
-UNITS = [UNIT, FOLDER + "/stixeld@.socket"] + [unit for unit in (WEB_UNIT, BRIDGE_UNIT) if unit]
+BRIDGE_UNIT, SEGMENT_UNIT = os.environ.get("STIXEL_BRIDGE_UNIT"), os.environ.get("STIXEL_SEGMENT_UNIT")
+UNITS = [UNIT, FOLDER + "/stixeld@.socket"] + [unit for unit in (WEB_UNIT, BRIDGE_UNIT, SEGMENT_UNIT) if unit]
 ALL_DROP_INS = sorted(glob.glob(FOLDER + "/drop-ins/*.conf"))
-DROP_INS = [p for p in ALL_DROP_INS if not os.path.basename(p).startswith(("web-", "bridge-"))]
+DROP_INS = [p for p in ALL_DROP_INS if not os.path.basename(p).startswith(("web-", "bridge-", "segment-"))]
 
 # Directives in use that systemd 245 (Ubuntu 20.04, JetPack 5) knows.
 KNOWN_245 = set("""Description Documentation After Wants StartLimitIntervalSec StartLimitBurst Type NotifyAccess
 ExecStart ExecStartPre ExecReload WatchdogSec TimeoutStartSec TimeoutStopSec Restart RestartSec
 RestartPreventExitStatus OOMScoreAdjust User Group SupplementaryGroups RuntimeDirectory RuntimeDirectoryMode
 RuntimeDirectoryPreserve CacheDirectory CacheDirectoryMode StateDirectory StateDirectoryMode Environment UMask
-LimitMEMLOCK LimitRTPRIO RemoveIPC
+LimitMEMLOCK LimitRTPRIO RemoveIPC ReadWritePaths
 DevicePolicy DeviceAllow CapabilityBoundingSet AmbientCapabilities NoNewPrivileges RestrictSUIDSGID ProtectSystem
 ProtectHome PrivateTmp PrivateMounts PrivateUsers PrivateDevices ProtectKernelTunables ProtectKernelModules
 ProtectKernelLogs ProtectControlGroups ProtectClock ProtectHostname PrivateNetwork IPAddressDeny
@@ -244,6 +244,26 @@ class Systemd(unittest.TestCase):
         self.assertLessEqual(self.exposure_of(self.bridge_unit()), 1.6)
         self.assertLessEqual(self.exposure_of(self.bridge_unit("bridge-lan")), 2.0)
         self.assertGreater(self.exposure_of(self.bridge_unit(more="[Service]\nUser=root\nSystemCallFilter=\n")), 1.6)
+
+    def segment_unit(self, drop_in="", more=""):
+        text = re.sub(r"(?m)^ExecStart=\S+", "ExecStart=/bin/true", read(SEGMENT_UNIT))
+        text += "\n" + read(FOLDER + "/drop-ins/%s.conf" % drop_in) if drop_in else ""
+        with open(self.folder + "/stixel-segment@front.service", "w") as f:
+            f.write(text + more)
+        return f.name
+
+    @unittest.skipUnless(SEGMENT_UNIT, "stixel-segment is not part of this build")
+    @needs("systemd-analyze")
+    def test_verify_segment(self):
+        for drop_in in ("", "segment-gpu"):
+            self.assertEqual(self.verify(self.segment_unit(drop_in)), (0, ""), drop_in)
+
+    @unittest.skipUnless(SEGMENT_UNIT, "stixel-segment is not part of this build")
+    @needs("systemd-analyze", 250)
+    def test_security_segment(self):
+        """The service has no network, and with a GPU its devices."""
+        self.assertLessEqual(self.exposure_of(self.segment_unit()), 1.2)
+        self.assertLessEqual(self.exposure_of(self.segment_unit("segment-gpu")), 2.2)
 
     @needs("systemd-sysusers")
     def test_users(self):

@@ -14,7 +14,7 @@ import socketserver
 import struct
 import threading
 import time
-from typing import Any, List, Mapping, Sequence, Tuple
+from typing import Any, Deque, List, Mapping, Optional, Sequence, Tuple
 
 from ._library import places
 from ._program import CANNOT_CREATE, Fail
@@ -22,8 +22,36 @@ from ._program import CANNOT_CREATE, Fail
 CLIENTS_MOST = 16
 CLIENTS_EACH = 4  # connections of one user
 CLIENT_S = 2.0  # limit from the connection to the end of the answer
+LATENCIES = 1024
+WINDOW_NS = 10_000_000_000
 OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 _PEER = struct.Struct("=iII")  # struct ucred: process, user, group
+
+
+class Recent:
+    """Durations of the last ten seconds."""
+
+    def __init__(self) -> None:
+        # (time of its end, duration), ns
+        self.latencies: Deque[Tuple[int, int]] = collections.deque(maxlen=LATENCIES)
+
+    def add(self, seconds: float) -> None:
+        """Adds a duration that ends now."""
+        self.latencies.append((time.monotonic_ns(), int(seconds * 1e9)))
+
+    def quantiles(self, wanted: Sequence[float]) -> Optional[List[float]]:
+        """Returns quantiles of the durations, s; None: there are none."""
+        since = time.monotonic_ns() - WINDOW_NS
+        recent = sorted(ns for when, ns in list(self.latencies) if when >= since)
+        if not recent:
+            return None
+        return [recent[min(len(recent) - 1, int(q * len(recent)))] / 1e9 for q in wanted]
+
+    def per_second(self) -> float:
+        """Returns the number of durations per second."""
+        since = time.monotonic_ns() - WINDOW_NS
+        recent = [when for when, _ in list(self.latencies) if when >= since]
+        return (len(recent) - 1) * 1e9 / (recent[-1] - recent[0]) if len(recent) > 1 else 0.0
 
 
 def place(program: str, name: str) -> str:

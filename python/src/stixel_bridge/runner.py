@@ -7,7 +7,9 @@ from __future__ import annotations
 import collections
 import threading
 import time
-from typing import Callable, Deque, Dict, FrozenSet, List, NamedTuple, Optional, Tuple
+from typing import Callable, Deque, Dict, FrozenSet, NamedTuple
+
+from stixel._status import Recent
 
 from .fail import ENDS, SinkError, described, sentence
 from .sink import NO_IMAGES, Instance, Report, Sink, Work
@@ -15,36 +17,19 @@ from .sink import NO_IMAGES, Instance, Report, Sink, Work
 BACKOFF_LEAST_S = 0.5
 BACKOFF_MOST_S = 30.0
 SETTLED_S = 10.0  # after a connection of this length, the waiting time starts again at the least value
-LATENCIES = 1024
-WINDOW_NS = 10_000_000_000
 
 
-class Counts:
-    """Counters of one instance at one sink, since start."""
+class Counts(Recent):
+    """Counters of one instance at one sink, since start, and the delays from capture to sending."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.sent = 0  #: frames sent
         self.bytes = 0
         self.dropped_busy = 0  #: frames replaced by newer ones while the sink was busy
         self.dropped_closed = 0  #: frames dropped without a connection, or whose sending lost the connection
         self.unwanted = 0  #: frames passed to the sink without any subscriber
         self.skipped = 0  #: frames left out by rate_hz
-        # (time of sending, delay since capture), ns
-        self.latencies: Deque[Tuple[int, int]] = collections.deque(maxlen=LATENCIES)
-
-    def quantiles(self, wanted: List[float]) -> Optional[List[float]]:
-        """Returns quantiles of the delay over the last ten seconds, s; None: nothing was sent."""
-        since = time.monotonic_ns() - WINDOW_NS
-        recent = sorted(ns for when, ns in list(self.latencies) if when >= since)
-        if not recent:
-            return None
-        return [recent[min(len(recent) - 1, int(q * len(recent)))] / 1e9 for q in wanted]
-
-    def per_second(self) -> float:
-        """Returns the frames sent per second, over the last ten seconds."""
-        since = time.monotonic_ns() - WINDOW_NS
-        recent = [when for when, _ in list(self.latencies) if when >= since]
-        return (len(recent) - 1) * 1e9 / (recent[-1] - recent[0]) if len(recent) > 1 else 0.0
 
 
 class State(NamedTuple):
