@@ -22,7 +22,9 @@
 #define SX_RUNTIME_DIR_VARIABLE "XDG_RUNTIME_DIR"
 #define SX_RUNTIME_DIR_OF_USER SX_RUN_DIR "/user"	     /* prefix of /run/user/UID */
 #define SX_RUNTIME_DIR_OF_PROGRAM "/" SX_RUNTIME_DIR_PROGRAM /* folder below both directories of a user */
-#define SX_RUNTIME_DIR_BRIDGE "stixel-bridge" /* other program that has a folder in these directories */
+/* Other programs that have a folder in these directories. */
+#define SX_RUNTIME_DIR_BRIDGE "stixel-bridge"
+#define SX_RUNTIME_DIR_SEGMENT "stixel-segment"
 /* Folder of programs that write for daemons: ipc/feed/feed_dirs.h. */
 #define SX_RUNTIME_DIR_FEED "stixel-feed"
 

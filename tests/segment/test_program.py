@@ -1,5 +1,6 @@
 # stixel-segment as a program: from a daemon's images to frames with their scores; --check, --show; wrong use.
 # SPDX-License-Identifier: Apache-2.0
+import json
 import os
 import re
 import shutil
@@ -30,6 +31,13 @@ class WholeWay(Case):
             frame = until(lambda: (lambda f: f if f and f.scores_ns else None)(reader.next(timeout=10)), 30, "scores")
         self.assertEqual(frame.scores_ns, frame.capture_left_ns)
         self.assertEqual(s.ask("/healthz"), "ok\n")
+        listed = subprocess.run([os.environ["STIXELCTL"], "list"], capture_output=True, text=True, env=d.client(),
+                                check=True).stdout
+        self.assertRegex(listed, r"(?m)^%s +running +\d+\.\d +\d+ +0 +0 +0 +\d+\.\d$" % d.name)
+        listed = json.loads(subprocess.run([os.environ["STIXELCTL"], "--json", "list"], capture_output=True, text=True,
+                                           env=d.client(), check=True).stdout)
+        mine = [x for x in listed if (x["instance"], x["kind"]) == (d.name, "network")]
+        self.assertEqual((mine[0]["pid"], mine[0]["network"]["bad"]), (s.process.pid, 0))
         self.assertRegex(s.ask("/metrics"), r'\nstixel_segment_images_total{instance="%s",fate="written"} \d' %
                          d.name)
         code, text = s.end()

@@ -270,8 +270,8 @@ void __wrap_sx_instances_find_rings(void (*take)(void *user, const char *name, b
 			take(user, request.names[i], i & 1);
 }
 
-void __wrap_sx_bridges_find(void (*take)(void *user, const char *name), void *user);
-void __wrap_sx_bridges_find(void (*take)(void *user, const char *name), void *user)
+void __wrap_sx_programs_find(const char *program, void (*take)(void *user, const char *name), void *user);
+void __wrap_sx_programs_find(const char *program, void (*take)(void *user, const char *name), void *user)
 {
 	tell_names(take, user);
 }

@@ -743,8 +743,8 @@ class Life(unittest.TestCase):
         self.assertIn("openmetrics-text", headers["content-type"])
         openmetrics.parse(body.decode())
 
-    def test_metrics_of_bridges(self):
-        """stixel-bridge answers for itself, under its own names."""
+    def test_metrics_of_bridges_and_networks(self):
+        """stixel-bridge and stixel-segment answer for themselves, under their own names."""
         sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "python", "src"))
         from stixel_bridge import status
         place = {"RUNTIME_DIRECTORY": self.place.top + "/stixel-bridge"}
@@ -762,6 +762,13 @@ class Life(unittest.TestCase):
             return text if all(info in text for info in infos) else None
         text = until(both, what="both bridges")
         openmetrics.parse(text)
+        from stixel_segment import supervisor
+        with unittest.mock.patch.dict(os.environ, {"RUNTIME_DIRECTORY": self.place.top + "/stixel-segment"}):
+            server = supervisor.Server("front", supervisor.State())
+        self.addCleanup(server.close)
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        until(lambda: '\nstixel_segment_images_total{instance="front",fate="written"} 0\n' in web.ask("/metrics")[
+            2].decode(), what="a network")
         self.assertNotIn("stixel_bridge", Web(self.place, "-i", self.daemon.name).ask("/metrics")[2].decode())
         self.assertIn('stixeld_uptime_seconds{instance="%s"}' % self.daemon.name, text)
 

@@ -27,8 +27,7 @@ static bool has_status_socket(const char *folder, const char *name)
 	return n > 0 && (size_t)n < sizeof(path) && stat(path, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-/* Finds the folders of a program that have a status socket, in all runtime directories. */
-static void find_folders(const char *program, void (*take)(void *user, const char *name), void *user)
+void sx_programs_find(const char *program, void (*take)(void *user, const char *name), void *user)
 {
 	char folder[PATH_MAX];
 
@@ -47,16 +46,11 @@ static void find_folders(const char *program, void (*take)(void *user, const cha
 
 void sx_instances_find(void (*take)(void *user, const char *name), void *user)
 {
-	find_folders(SX_RUNTIME_DIR_PROGRAM, take, user);
-}
-
-void sx_bridges_find(void (*take)(void *user, const char *name), void *user)
-{
-	find_folders(SX_RUNTIME_DIR_BRIDGE, take, user);
+	sx_programs_find(SX_RUNTIME_DIR_PROGRAM, take, user);
 }
 
 /*
- * Returns true if the ring has the pairs that an instance publishes for an external matcher. Otherwise it
+ * Returns true if the ring has the pairs that an instance publishes for another process. Otherwise it
  * belongs to an instance of this name.
  */
 static bool is_offer(int folder, const char *name)

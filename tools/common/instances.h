@@ -1,5 +1,5 @@
 /*
- * Finds the instances and bridges of this machine. base/runtime_dirs.h defines the runtime directories and
+ * Finds the instances of this machine, and the programs beside them. base/runtime_dirs.h defines the runtime directories and
  * their order.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -21,10 +21,10 @@
 void sx_instances_find(void (*take)(void *user, const char *name), void *user);
 
 /*
- * Finds bridges (stixel-bridge), which have their own folders in these directories. Otherwise works as
- * sx_instances_find().
+ * Finds the processes of another program that has its own folders in these directories. Otherwise works as
+ * sx_instances_find(). program: SX_RUNTIME_DIR_BRIDGE or SX_RUNTIME_DIR_SEGMENT.
  */
-void sx_bridges_find(void (*take)(void *user, const char *name), void *user);
+void sx_programs_find(const char *program, void (*take)(void *user, const char *name), void *user);
 
 /*
  * Calls take() with the name of every ring in shared memory, in no order. Skips rings of offered pairs

@@ -1,6 +1,6 @@
 /*
- * Shows bridges: where their frames go, how fast, and how many were dropped on the way. Also where they take
- * pairs for daemons.
+ * Shows bridges: where their frames go, how fast, and how many were dropped on the way; also where they take
+ * pairs for daemons. Shows segmentation networks: how fast they are, and what went wrong.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -22,6 +22,9 @@
 
 enum { ASK_MS = 1000, WIDTH_LEAST = 8, WIDTH_MOST = 64 };
 
+const struct ctl_program ctl_bridge = {SX_RUNTIME_DIR_BRIDGE, "bridge", "sinks"};
+const struct ctl_program ctl_network = {SX_RUNTIME_DIR_SEGMENT, "network", "restarts"};
+
 /* Inserts a name in sorted order. A name in two folders arrives twice and is kept once. */
 static void take(void *user, const char *name)
 {
@@ -36,36 +39,37 @@ static void take(void *user, const char *name)
 		json_array_insert_new(names, i, json_string(name));
 }
 
-static json_t *ask(const char *name)
+static json_t *ask(const struct ctl_program *program, const char *name)
 {
 	const struct sx_question q = {
-		.program = SX_RUNTIME_DIR_BRIDGE, .name = name, .target = "/status", .timeout_ms = ASK_MS};
+		.program = program->folder, .name = name, .target = "/status", .timeout_ms = ASK_MS};
 	struct sx_reply reply;
 	json_t *answer = ctl_ask_object(&q, &reply);
 
-	if (!json_is_array(json_object_get(answer, "sinks"))) {
+	if (!json_object_get(answer, program->sign) || json_is_null(json_object_get(answer, program->sign))) {
 		json_decref(answer);
-		answer = json_pack("{s:s}", "why",
+		answer = json_pack("{s:o}", "why",
 				   reply.code == 200 || reply.code == -EBADMSG
-					   ? "its status is none of a bridge"
-					   : reply.why);
+					   ? json_sprintf("its status is none of a %s", program->key)
+					   : json_string(reply.why));
 	}
-	/* use the name of the folder, whatever name the bridge reports */
-	json_object_set_new(answer, "bridge", json_string(name));
+	/* use the name of the folder, whatever name the program reports */
+	json_object_set_new(answer, program->key, json_string(name));
 	sx_json_make_printable(answer);
 	sx_reply_finish(&reply);
 	return answer;
 }
 
-json_t *ctl_bridges(void)
+json_t *ctl_programs(const struct ctl_program *program)
 {
 	json_t *names = json_array(), *all = json_array();
 	size_t i;
 	json_t *name;
 
 	if (names && all) {
-		sx_bridges_find(take, names);
-		json_array_foreach(names, i, name) json_array_append_new(all, ask(json_string_value(name)));
+		sx_programs_find(program->folder, take, names);
+		json_array_foreach(names, i, name)
+			json_array_append_new(all, ask(program, json_string_value(name)));
 	}
 	json_decref(names);
 	return all;
@@ -193,4 +197,41 @@ void ctl_bridges_table(const json_t *bridges)
 		json_array_foreach(json_object_get(bridge, "pairs"), k, input)
 			put_input(sx_answer_text(bridge, "bridge"), input, width);
 	}
+}
+
+static void put_network(json_t *network, int width)
+{
+	const char *name = sx_answer_text(network, "network"), *why = sx_answer_text(network, "why");
+	json_t *p50 = sx_answer_find(network, "network_ms.p50");
+	char latency[24] = "-";
+
+	if (!json_object_get(network, "restarts")) {
+		printf("%-*s  %s\n", width, name, why);
+		return;
+	}
+	if (json_is_number(p50))
+		snprintf(latency, sizeof(latency), "%.1f", json_number_value(p50));
+	printf("%-*s  %-10s  %8.1f  %8" JSON_INTEGER_FORMAT "  %8" JSON_INTEGER_FORMAT
+	       "  %8" JSON_INTEGER_FORMAT "  %8" JSON_INTEGER_FORMAT "  %8s\n",
+	       width, name, sx_answer_text(network, "state"),
+	       json_number_value(json_object_get(network, "per_second")),
+	       json_integer_value(json_object_get(network, "skipped")),
+	       json_integer_value(json_object_get(network, "bad")),
+	       json_integer_value(sx_answer_find(network, "restarts.died")),
+	       json_integer_value(sx_answer_find(network, "restarts.hung")), latency);
+	if (*why)
+		printf("%-*s  %s\n", width, "", why);
+}
+
+void ctl_networks_table(const json_t *networks)
+{
+	int width = WIDTH_LEAST;
+	size_t i;
+	json_t *network;
+
+	json_array_foreach(networks, i, network) widen(&width, network, "network");
+	if (json_array_size(networks))
+		printf("\n%-*s  %-10s  %8s  %8s  %8s  %8s  %8s  %8s\n", width, "NETWORK", "STATE", "SCORES/S",
+		       "SKIPPED", "BAD", "DIED", "HUNG", "P50 MS");
+	json_array_foreach(networks, i, network) put_network(network, width);
 }

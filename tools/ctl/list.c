@@ -41,21 +41,29 @@ static void list_table(const struct ctl_found *all, size_t count)
 			printf("instance '%s': %s\n", all[i].name, all[i].layout);
 }
 
-/* Adds a bridge with the keys of an instance. All that the bridge reports stands below the key "bridge". */
-static void add_bridge(json_t *list, json_t *bridge)
+/* Adds the processes of a program with the keys of an instance. All that a process reports stands below its key. */
+static void add_programs(json_t *list, const struct ctl_program *program, const json_t *all)
 {
-	json_t *version = json_object_get(bridge, "version"), *pid = json_object_get(bridge, "pid");
-	const bool running = json_object_get(bridge, "sinks");
+	json_t *one;
+	size_t i;
 
-	json_array_append_new(list, json_pack("{s:O, s:s, s:b, s:s, s:n, s:O?, s:O?, s:O}", "instance",
-					      json_object_get(bridge, "bridge"), "kind", "bridge", "runs",
-					      running, "state", running ? "running" : "no answer", "fps",
-					      "pid", pid, "version", version, "bridge", bridge));
+	json_array_foreach(all, i, one)
+	{
+		const bool running = json_object_get(one, program->sign);
+
+		json_array_append_new(list,
+				      json_pack("{s:O, s:s, s:b, s:s, s:n, s:O?, s:O?, s:O}", "instance",
+						json_object_get(one, program->key), "kind", program->key,
+						"runs", running, "state", running ? "running" : "no answer",
+						"fps", "pid", json_object_get(one, "pid"), "version",
+						json_object_get(one, "version"), program->key, one));
+	}
 }
 
-static int list_json(const struct ctl_found *all, size_t count, const json_t *bridges)
+static int list_json(const struct ctl_found *all, size_t count, const json_t *bridges, const json_t *networks)
 {
-	json_t *list = json_array(), *bridge;
+	const size_t total = count + json_array_size(bridges) + json_array_size(networks);
+	json_t *list = json_array();
 	size_t i;
 	int r = 0;
 
@@ -70,9 +78,9 @@ static int list_json(const struct ctl_found *all, size_t count, const json_t *br
 				  f->pid > 0 ? json_integer(f->pid) : json_null(), "version",
 				  *f->version ? f->version : NULL, "layout", *f->layout ? f->layout : NULL));
 	}
-	json_array_foreach(bridges, i, bridge) add_bridge(list, bridge);
-	if (json_array_size(list) != count + json_array_size(bridges) ||
-	    json_dumpf(list, stdout, JSON_INDENT(2)) < 0)
+	add_programs(list, &ctl_bridge, bridges);
+	add_programs(list, &ctl_network, networks);
+	if (json_array_size(list) != total || json_dumpf(list, stdout, JSON_INDENT(2)) < 0)
 		r = ctl_fail(EX_SOFTWARE, "out of memory");
 	else
 		putchar('\n');
@@ -84,18 +92,21 @@ int ctl_list(const struct ctl *c)
 {
 	struct ctl_found *all = NULL;
 	size_t count = ctl_find(&all);
-	json_t *bridges = ctl_bridges();
+	json_t *bridges = ctl_programs(&ctl_bridge), *networks = ctl_programs(&ctl_network);
 	int code = 0;
 
 	if (c->json)
-		code = list_json(all, count, bridges);
+		code = list_json(all, count, bridges, networks);
 	else if (count)
 		list_table(all, count);
 	else
 		puts("no instance runs");
-	if (!c->json)
+	if (!c->json) {
 		ctl_bridges_table(bridges);
+		ctl_networks_table(networks);
+	}
 	json_decref(bridges);
+	json_decref(networks);
 	free(all);
 	if (!code && fflush(stdout) != 0)
 		code = ctl_fail(EX_CANTCREAT, "cannot print: %s", strerror(errno));

@@ -1,6 +1,6 @@
 /*
- * Serves /metrics: the metrics of stixel-web itself, of all instances and of all bridges, in one OpenMetrics
- * document.
+ * Serves /metrics: the metrics of stixel-web itself, of all instances, bridges and segmentation networks, in
+ * one OpenMetrics document.
  *
  * A document may contain each family once, so the documents of several daemons are merged. A family of the
  * first document takes the samples of all. Each sample gets the label instance, which also distinguishes the
@@ -27,10 +27,10 @@
 static const char type[] = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 static const char type_line[] = "# TYPE ";
 
-enum { BRIDGES = 8, BRIDGE_MS = 500 };
+enum { PROGRAMS = 8, PROGRAM_MS = 500 };
 
 struct document {
-	const char *instance; /* label for the samples; NULL: a bridge sets the label */
+	const char *instance; /* label for the samples; NULL: the document has its labels */
 	char *text;
 };
 
@@ -226,37 +226,40 @@ static size_t ask_all(struct web_server *s, const struct web_names *names, struc
 	return count;
 }
 
-struct bridges {
-	char name[BRIDGES][WEB_NAME_BYTES];
+struct programs {
+	char name[PROGRAMS][WEB_NAME_BYTES];
 	size_t count;
 };
 
-/* Adds a bridge. Two runtime directories of a user may be the same folder, so a name may come twice. */
-static void take_bridge(void *user, const char *name)
+/* Adds a process. Two runtime directories of a user may be the same folder, so a name may come twice. */
+static void take_program(void *user, const char *name)
 {
-	struct bridges *b = user;
+	struct programs *p = user;
 
-	for (size_t i = 0; i < b->count; i++)
-		if (strcmp(b->name[i], name) == 0)
+	for (size_t i = 0; i < p->count; i++)
+		if (strcmp(p->name[i], name) == 0)
 			return;
-	if (b->count < BRIDGES && sx_instance_check(name, NULL) == 0)
-		snprintf(b->name[b->count++], WEB_NAME_BYTES, "%s", name);
+	if (p->count < PROGRAMS && sx_instance_check(name, NULL) == 0)
+		snprintf(p->name[p->count++], WEB_NAME_BYTES, "%s", name);
 }
 
-/* Asks every bridge that answers. A bridge serves several instances, so with -i no bridge is asked. */
-static size_t ask_bridges(const struct web_server *s, struct document *documents)
+/*
+ * Asks every process of another program that answers. A bridge serves several instances, so with -i none is
+ * asked.
+ */
+static size_t ask_programs(const struct web_server *s, const char *program, struct document *documents)
 {
-	struct bridges b = {.count = 0};
+	struct programs p = {.count = 0};
 	size_t count = 0;
 
 	if (s->only.count)
 		return 0;
-	sx_bridges_find(take_bridge, &b);
-	for (size_t i = 0; i < b.count; i++) {
-		const struct sx_question q = {.program = SX_RUNTIME_DIR_BRIDGE,
-					      .name = b.name[i],
+	sx_programs_find(program, take_program, &p);
+	for (size_t i = 0; i < p.count; i++) {
+		const struct sx_question q = {.program = program,
+					      .name = p.name[i],
 					      .target = "/metrics",
-					      .timeout_ms = BRIDGE_MS};
+					      .timeout_ms = PROGRAM_MS};
 		struct sx_reply reply;
 
 		if (sx_socket_ask(&q, &reply) == 200)
@@ -283,7 +286,7 @@ static enum MHD_Result one_page(struct web_server *s, struct MHD_Connection *c, 
 
 enum MHD_Result web_metrics_page(struct web_server *s, struct MHD_Connection *c, const char *instance)
 {
-	struct document documents[WEB_INSTANCES + BRIDGES];
+	struct document documents[WEB_INSTANCES + 2 * PROGRAMS];
 	struct web_names names;
 	enum MHD_Result done = MHD_NO;
 	char *text = NULL;
@@ -297,7 +300,8 @@ enum MHD_Result web_metrics_page(struct web_server *s, struct MHD_Connection *c,
 		return web_refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory");
 	web_ask_instances(&names, &s->only);
 	count = ask_all(s, &names, documents);
-	count += ask_bridges(s, documents + count);
+	count += ask_programs(s, SX_RUNTIME_DIR_BRIDGE, documents + count);
+	count += ask_programs(s, SX_RUNTIME_DIR_SEGMENT, documents + count);
 	put_own(to, s, &names);
 	merge(to, documents, count);
 	fputs("# EOF\n", to);
