@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "bridge")]
@@ -91,6 +92,17 @@ class Outputs(Case):
             np.testing.assert_allclose(blob[0, :, 0, 0], np.array([1.8, 3.2, 0.7])[order], rtol=1e-6)
         network = self.network("multiple=20")
         self.assertEqual(network._blob(np.zeros((47, 71), np.uint8)).shape, (1, 3, 40, 80))
+
+    def test_images_of_another_size(self):
+        """OpenCV 4.6 gives a wrong output for some networks if the size changes, so the network is read again."""
+        for back_end in ("onnxruntime", "opencv"):
+            network = self.network("back_end=" + back_end)
+            with mock.patch.object(cv2.dnn, "readNet", wraps=cv2.dnn.readNet) as read:
+                for size in ((64, 48), (64, 48), (128, 96), (64, 48)):
+                    image = cv2.resize(stripes(19)[0], size, interpolation=cv2.INTER_NEAREST)
+                    self.assertEqual(network.scores(image)[:, 0, 1].argmax(), 0)
+                    self.assertEqual(network.scores(image)[:, 0, -1].argmax(), 18)
+            self.assertEqual(read.call_count, 2 * (back_end == "opencv"))
 
     def test_classes_of_one_label_are_added(self):
         network = self.network(classes=150, table="ade20k", steep=1e5)

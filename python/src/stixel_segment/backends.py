@@ -107,14 +107,23 @@ class OpenCv(BackEnd):
                        model.options["provider"])
         if model.options["threads"]:
             cv2.setNumThreads(model.options["threads"])
-        more = [path for path in [os.path.splitext(model.path)[0] + ".prototxt"] if os.path.exists(path)]
-        try:
-            self._net = cv2.dnn.readNet(model.path, *more)
-        except cv2.error as e:
-            raise Fail(DATA, "%s: OpenCV cannot read it: %s" % (model.path, reason(e))) from None
+        more = os.path.splitext(model.path)[0] + ".prototxt"
+        self._files = [model.path] + [more] * os.path.exists(more)
+        self._shape: Tuple[int, ...] = ()  # of the input for which the network is set up
+        self._read()
         self.name = "OpenCV %s, cpu" % cv2.__version__
 
+    def _read(self) -> None:
+        import cv2
+        try:
+            self._net = cv2.dnn.readNet(*self._files)
+        except cv2.error as e:
+            raise Fail(DATA, "%s: OpenCV cannot read it: %s" % (self._files[0], reason(e))) from None
+
     def run(self, blob: Any) -> Any:
+        if self._shape and self._shape != blob.shape:
+            self._read()  # OpenCV 4.6 gives a wrong output for ENet if the size of the input changes
+        self._shape = blob.shape
         self._net.setInput(blob)
         return self._net.forward()
 
