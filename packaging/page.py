@@ -58,8 +58,8 @@ def with_apt(folder, url):
     else:
         text += "**This archive is not signed, and apt refuses it** without `Trusted: yes` in that file."
     text += (" Then `man 7 stixel` and `/usr/share/doc/stixeld/README.Debian` lead on. More packages: "
-             "`stixel-calibrate` (with OpenCV), `python3-stixel`, `stixel-bridge`, `gstreamer1.0-stixel`, "
-             "`libstixel-dev`.\n\n")
+             "`stixel-calibrate` (with OpenCV), `python3-stixel`, `stixel-bridge`, `stixel-segment`, "
+             "`gstreamer1.0-stixel`, `libstixel-dev`.\n\n")
     return text
 
 
