@@ -52,16 +52,29 @@ bool sx_runtime_dir_path(enum sx_runtime_dir place, const char *instance, const 
 	return false;
 }
 
-bool sx_runtime_dir_trusts(uid_t owner, const char *instance)
+static bool owns_folder(uid_t owner, const char *instance)
 {
 	char folder[PATH_MAX];
 	struct stat st;
 
-	if (owner == 0 || owner == geteuid())
-		return true;
 	return *instance &&
 	       sx_runtime_dir_path(SX_RUNTIME_DIR_SYSTEM, instance, NULL, folder, sizeof(folder)) &&
 	       lstat(folder, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == owner;
+}
+
+bool sx_runtime_dir_trusts(uid_t owner, const char *instance)
+{
+	const size_t length = strlen(instance), end = strlen(SX_OFFER_SUFFIX);
+	char of[NAME_MAX + 1];
+
+	if (owner == 0 || owner == geteuid() || owns_folder(owner, instance))
+		return true;
+	if (length <= end || length - end >= sizeof(of) ||
+	    strcmp(instance + length - end, SX_OFFER_SUFFIX) != 0)
+		return false;
+	memcpy(of, instance, length - end);
+	of[length - end] = 0;
+	return owns_folder(owner, of);
 }
 
 bool sx_runtime_dir_passed(int error)

@@ -28,6 +28,9 @@
 /* Folder of programs that write for daemons: ipc/feed/feed_dirs.h. */
 #define SX_RUNTIME_DIR_FEED "stixel-feed"
 
+/* End of the name of the ring with the pairs that an instance offers to other processes (external.pairs). */
+#define SX_OFFER_SUFFIX ".pairs"
+
 /* Sockets in an instance's folder. */
 #define SX_STATUS_SOCKET "status.sock"
 #define SX_FRAMES_SOCKET "frames.sock"
@@ -63,7 +66,8 @@ bool sx_runtime_dir_path(enum sx_runtime_dir place, const char *instance, const 
  * Returns true if a ring of this owner may be the instance's. All users may write to /dev/shm: before the
  * daemon starts, any user may put an object there. Trusted owners are root, the caller, and the owner of the
  * instance's folder in /run, where only root and systemd make folders. If instance is empty, only root and
- * the caller are trusted.
+ * the caller are trusted. The ring of offered pairs, instance.pairs, has no folder: its owner may be that of
+ * the instance's folder.
  */
 bool sx_runtime_dir_trusts(uid_t owner, const char *instance);
 /*

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
+#include "base/runtime_dirs.h"
 #include "config/config.h"
 #include "ipc/frame.h"
 #include "stages/stereo/ingest.h"
@@ -75,7 +76,7 @@ int sx_pair_publisher_init(struct sx_pair_publisher *o, const struct sx_settings
 	*o = (struct sx_pair_publisher){0};
 	if (!sx_pair_publisher_wanted(settings))
 		return 0;
-	n = snprintf(name, sizeof(name), "%s.pairs", instance);
+	n = snprintf(name, sizeof(name), "%s" SX_OFFER_SUFFIX, instance);
 	if (n > 64)
 		return sx_why_fail(-EINVAL, why, "the name %s is too long for a ring %s.pairs", instance,
 				   instance);

@@ -70,7 +70,7 @@ class Access(unittest.TestCase):
         cls.env.update(LD_LIBRARY_PATH=cls.bin, RUNTIME_DIRECTORY=cls.sockets)
         settings = ["source.kind=synthetic", "source.size=160x96", "source.fps=20", "stereo.disparities=32",
                     "engine.threads=1", "engine.backend=cpu",
-                    "semantics.source=" + cls.name]
+                    "semantics.source=" + cls.name, "external.pairs=yes"]
         with open(cls.top + "/log", "w") as log:
             cls.daemon = subprocess.Popen(
                 [*cls.private, *cls.as_user(DAEMON, READERS, *more), cls.bin + "/stixeld", "--instance", cls.name,
@@ -97,11 +97,10 @@ class Access(unittest.TestCase):
         return ["setpriv", "--reuid=%d" % uid, "--regid=%d" % gid, groups, "--no-new-privs"]
 
     @classmethod
-    def read_by(cls, group, *args, uid=READER):
+    def read_by(cls, group, *args, uid=READER, name=None):
         """Runs stixelctl as a user that has another primary group and is a member of the given group, if any."""
         return subprocess.run([*cls.as_user(uid, uid, *([group] if group else [])), cls.bin + "/stixelctl", "-i",
-                               cls.name,
-                               *args], env=cls.env, capture_output=True, text=True, timeout=60)
+                               name or cls.name, *args], env=cls.env, capture_output=True, text=True, timeout=60)
 
     def mode(self, path):
         st = os.stat(path)
@@ -118,6 +117,14 @@ class Access(unittest.TestCase):
             r = self.read_by(READERS, *args)
             self.assertEqual(r.returncode, 0, r.stderr)
             self.assertTrue(r.stdout)
+
+    def test_a_member_of_the_group_reads_offered_pairs(self):
+        """Their ring has the daemon's user as its owner, and no folder of its own."""
+        r = self.read_by(READERS, "dump", "--frames", "1", name=self.name + ".pairs")
+        self.assertEqual(r.returncode, 0, r.stderr)
+        r = self.read_by(None, "dump", "--timeout", "2", name=self.name + ".pairs")
+        self.assertEqual((r.returncode, r.stdout), (1, ""))
+        self.assertRegex(r.stderr, "join its group|ermission denied")
 
     def test_the_map_is_for_reading_only(self):
         script = "import os,sys\ntry: os.open(sys.argv[1], os.O_RDWR)\nexcept PermissionError: sys.exit(7)"

@@ -16,7 +16,7 @@
 
 #include "base/runtime_dirs.h"
 
-static const char ring_prefix[] = SX_RING_PREFIX, offer_suffix[] = ".pairs";
+static const char ring_prefix[] = SX_RING_PREFIX, offer_suffix[] = SX_OFFER_SUFFIX;
 
 static bool has_status_socket(const char *folder, const char *name)
 {
