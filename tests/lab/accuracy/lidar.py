@@ -207,6 +207,11 @@ def measure(program, training, name, white, settings, width):
         return truth.figures(*paint(os.path.join(out, name + ".stixels.csv"), truth, width))
 
 
+def pairs_of(training):
+    """Returns the names of all pairs that have lidar."""
+    return sorted(f[:-4] for f in os.listdir(os.path.join(training, "disp_noc_0")) if f.endswith(".png"))
+
+
 def names_in(path):
     with open(path) as f:
         return f.read().split()
@@ -221,8 +226,7 @@ def main():
     p.add_argument("--white")
     p.add_argument("-v", action="store_true")
     a = p.parse_args()
-    names = sorted(f[:-4] for f in os.listdir(os.path.join(a.training, "disp_noc_0")) if f.endswith(".png"))
-    names = names_in(a.names) if a.names else names
+    names = names_in(a.names) if a.names else pairs_of(a.training)
     white = names_in(a.white) if a.white else []
     if not names:
         sys.exit("lidar.py: no pairs in %s" % a.training)
