@@ -25,10 +25,11 @@ static void sl_prefix_scores(const struct sl_column *col, const uint8_t *scores)
 
 	for (int i = 0; i < col->c->first[3]; i++) {
 		int32_t *sum = col->w->score[i];
-		const uint8_t *p = scores + col->c->order[i];
+		const uint8_t k = col->c->order[i], *p = scores + k;
+		const uint16_t *score = col->t->score[col->t->kind[k]];
 
 		for (int v = 0; v < col->rows; v++)
-			sum[v + 1] = sum[v] + col->t->score[p[v * n]];
+			sum[v + 1] = sum[v] + score[p[v * n]];
 	}
 }
 

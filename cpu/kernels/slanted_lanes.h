@@ -96,7 +96,7 @@ VF_INLINE vs sl_scores(const struct sl_column *col, const struct sl_block *b, in
 	vs best;
 
 	if (first == end)
-		return (b->top + (1 - v_bottom)) * (int32_t)col->t->score[0];
+		return (b->top + (1 - v_bottom)) * (int32_t)col->t->score[kind][0];
 	best = vs_load(s[first] + b->first + 1) - s[first][v_bottom];
 	for (int i = first + 1; i < end; i++)
 		best = vs_min(best, vs_load(s[i] + b->first + 1) - s[i][v_bottom]);

@@ -251,10 +251,8 @@ static void slanted_upload(struct sx_slanted_cuda *s, struct sx_cuda_memory *m,
 		m->error = m->error ? m->error : cudaErrorMemoryAllocation;
 		return;
 	}
-	for (int i = 0; i < 256; i++) {
-		l->score[i] = t->score[i];
-		l->weight[i] = t->weight[i];
-	}
+	memcpy(l->score, t->score, sizeof(l->score));
+	memcpy(l->weight, t->weight, sizeof(l->weight));
 	if (s->classes != SLANTED_NONE)
 		slanted_lay_out_slots(&l->slots, t, s->classes == SLANTED_FEW);
 	s->a.slots = l->slots;

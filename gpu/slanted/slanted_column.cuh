@@ -42,12 +42,12 @@ struct slanted_slots {
 };
 
 /*
- * Look-up tables, for indices that are not constants. weight: by confidence. score: by probability, in 1/256
- * nats.
+ * Look-up tables, for indices that are not constants. weight: by confidence. score: by kind and probability,
+ * as in struct sx_slanted_tables.
  */
 struct slanted_lookup {
 	struct slanted_slots slots;
-	float score[256];
+	uint16_t score[3][256];
 	uint8_t weight[256];
 };
 
@@ -216,6 +216,14 @@ SLANTED_INLINE struct slanted_cell slanted_cell_at(const struct slanted_argument
 	return r;
 }
 
+/* Returns the table of energies of a slot's class. */
+SLANTED_INLINE const uint16_t *slanted_score_table(const struct slanted_lookup *l, int slot)
+{
+	return l->score[slot < l->slots.first[STIXEL_GROUND] ? STIXEL_OBJECT
+			: slot < l->slots.first[STIXEL_SKY]  ? STIXEL_GROUND
+							     : STIXEL_SKY];
+}
+
 /* Sums the class scores over the rows below each row. A lane takes a slot and goes from row to row. */
 SLANTED_INLINE void slanted_sum_scores(const struct slanted_arguments &a, const struct slanted_column &c)
 {
@@ -223,13 +231,14 @@ SLANTED_INLINE void slanted_sum_scores(const struct slanted_arguments &a, const 
 
 	for (int slot = c.lane; slot < a.slots.all; slot += SLANTED_ROWS) {
 		const int k = c.lookup->slots.class_of[slot];
+		const uint16_t *score = slanted_score_table(c.lookup, slot);
 		float *to = slanted_scores_of(a, c, 0) + slot, sum = 0.0f;
 
 		*to = 0.0f;
 #pragma unroll 8
 		for (int v = 0; v < a.rows; v++) {
 			to += a.slots.all;
-			sum += c.lookup->score[k == SLANTED_NO_CLASS ? 0 : scores[v * a.classes + k]];
+			sum += (float)score[k == SLANTED_NO_CLASS ? 0 : scores[v * a.classes + k]];
 			*to = sum;
 		}
 	}

@@ -148,8 +148,9 @@ SLANTED_INLINE void slanted_set_sums(const struct slanted_arguments &a, const st
 #pragma unroll
 		for (int i = 0; i < 4; i++) {
 			const int k = c.lookup->slots.class_of[4 * word + i];
+			const uint16_t *score = slanted_score_table(c.lookup, 4 * word + i);
 
-			sum[i] = c.lookup->score[k == SLANTED_NO_CLASS ? 0 : scores[k]];
+			sum[i] = (float)score[k == SLANTED_NO_CLASS ? 0 : scores[k]];
 			sum[i] = sx_warp_prefix(sum[i], c.lane);
 		}
 		if (v < a.rows)

@@ -32,7 +32,7 @@ struct sx_slanted_params {
 	double order; /* cost of an object nearer than the object below: this times (1 + px of disparity) */
 	double gap;   /* cost of ground that does not continue the ground below */
 	double hole;  /* cost of a ground cell without a disparity */
-	double semantic;    /* weight of the energy of class scores */
+	double semantic;    /* weight of class scores between ground and objects, and among their classes */
 	double sky_outlier; /* with scores: greatest cost of a cell as sky */
 	/*
 	 * At a camera height of 1.65 m: a measurement below the expected ground by more than this share of it

@@ -52,7 +52,7 @@ static void slanted_load(struct sx_slanted *s, int u, const uint16_t *d, const u
 	}
 	s->scored = scores && t->classes > 0;
 	for (int i = 0; s->scored && i < t->rows * t->classes; i++)
-		s->score[i + t->classes] = s->score[i] + t->score[scores[i]];
+		s->score[i + t->classes] = s->score[i] + t->score[t->kind[i % t->classes]][scores[i]];
 }
 
 /*
@@ -64,7 +64,7 @@ static int32_t score_of(const struct sx_slanted *s, int kind, int v_bottom, int 
 	const struct sx_slanted_tables *t = s->t;
 	const int32_t *a = s->score + (size_t)v_bottom * (size_t)t->classes;
 	const int32_t *b = s->score + (size_t)(v_top + 1) * (size_t)t->classes;
-	int32_t best = (v_top + 1 - v_bottom) * t->score[0];
+	int32_t best = (v_top + 1 - v_bottom) * t->score[kind][0];
 
 	*label = STIXEL_LABEL_NONE;
 	if (!s->scored)

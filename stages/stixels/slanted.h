@@ -25,8 +25,8 @@ extern "C" {
 
 /*
  * Tables, made once per context; the only place with log and exp. Plain data without pointers, so that it can
- * be copied to any machine. score: energy of a mean probability, 1/256 nats (0 counts as half a step).
- * outlier[kind]: cost of a squared residual in the exact model, 1/1024 nats. kw[kind]: factor of its argument
+ * be copied to any machine. score[kind]: energy of the mean probability of a class of this kind, in units of
+ * model.semantic (0 counts as half a step). outlier[kind]: cost of a squared residual in the exact model, 1/1024 nats. kw[kind]: factor of its argument
  * per weight.
  */
 struct sx_slanted_tables {
@@ -41,7 +41,7 @@ struct sx_slanted_tables {
 	int64_t sky_most;    /* sx_slanted_sky_part(), with scores; less than 2^31 */
 	uint8_t weight[256]; /* weight by confidence */
 	uint8_t kind[SX_CLASSES_MAX];
-	uint16_t score[256];
+	uint16_t score[3][256];
 	float kw[3];
 	uint16_t outlier[3][SX_SLANTED_OUTLIERS];
 };

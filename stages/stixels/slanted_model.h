@@ -35,7 +35,7 @@ struct sx_slanted_model {
 	float cut_order, order; /* cut + cost at 0; cost per 1/16 px */
 	float cut_gap;
 	float hole;	/* cost of a ground cell without a disparity */
-	float semantic; /* nats per 1/256 */
+	float semantic; /* nats per unit of the scores' energies */
 	int feet;	/* largest number of rows by which an object may be shortened from below */
 };
 

@@ -86,7 +86,7 @@ SX_SLANTED struct sx_slanted_step sx_slanted_on_sky(const struct sx_slanted_mode
 	return s;
 }
 
-/* Returns the energy of a candidate: data, class scores (sum in 1/256 nats), and the columns below. */
+/* Returns the energy of a candidate: data, class scores (sum in units of m->semantic), and the columns below. */
 SX_SLANTED float sx_slanted_energy(const struct sx_slanted_model *m, float fit, int32_t scores, float below)
 {
 	return (fit + (float)scores * m->semantic) + below;

@@ -14,6 +14,10 @@
 #include "stages/stixels/cells.h"
 
 #define SQRT_PI 1.77245385090551602730
+/* Chosen on KITTI 2015 with scores of real networks: tests/lab/lab-accuracy.md. */
+#define SKY_SURE 2.5
+#define SKY_STEEP 3.0
+#define SCORE_MAX 7000 /* times 2160 rows below 2^24 */
 
 enum { G = STIXEL_GROUND, S = STIXEL_SKY };
 
@@ -53,9 +57,35 @@ static void fill_model(struct sx_slanted_tables *t, const struct sx_slanted_para
 		.order = (float)(s->order / 16.0),
 		.cut_gap = (float)(s->cut + s->gap),
 		.hole = (float)s->hole,
-		.semantic = (float)(s->semantic / 256.0),
 		.feet = s->feet_px / t->cell_height,
 	};
+}
+
+/*
+ * Returns the energy of a cell in a class of a kind whose mean probability is c / 255, nats. Networks are
+ * wrong about ground and objects in whole areas, so their probabilities weigh little. They know the sky well,
+ * and the disparity does not: a certain sky costs SKY_SURE nats less than anything else. Without any
+ * information, c = 0 in all classes, all kinds cost the same.
+ */
+static double score_of(int kind, int c, double weight)
+{
+	const double nats = -log((c ? c : 0.5) / 255.0), most = SKY_SURE + weight * log(510.0);
+
+	return kind == S ? fmin(SKY_STEEP * nats, most) : SKY_SURE + weight * nats;
+}
+
+/*
+ * Fills the energies of scores, in units of the largest of them / SCORE_MAX. The sum of a column is below 2^24,
+ * so it is exact as a float.
+ */
+static void fill_scores(struct sx_slanted_tables *t, double weight)
+{
+	const double unit = (SKY_SURE + weight * log(510.0)) / SCORE_MAX;
+
+	t->model.semantic = (float)unit;
+	for (int kind = G; kind <= S; kind++)
+		for (int c = 0; c < 256; c++)
+			t->score[kind][c] = (uint16_t)floor(score_of(kind, c, weight) / unit + 0.5);
 }
 
 /*
@@ -112,10 +142,9 @@ int sx_slanted_tables_create(struct sx_slanted_tables **ret, const struct sx_par
 	t->sky_most = (int64_t)fmin(s->sky_outlier / nats_per_unit(s->sigma_sky_px), INT32_MAX);
 	t->least = slanted_least(s->below, p->camera.height_m);
 	fill_model(t, s);
-	for (int c = 0; c < 256; c++) {
+	for (int c = 0; c < 256; c++)
 		t->weight[c] = (uint8_t)floor(weight_of(c, s) + 0.5);
-		t->score[c] = (uint16_t)floor(-256.0 * log((c ? c : 0.5) / 255.0) + 0.5);
-	}
+	fill_scores(t, s->semantic);
 	for (int k = 0; k < SX_CLASSES_MAX; k++)
 		t->kind[k] = p->semantics.kind[k];
 	for (int k = G; k <= S; k++) {

@@ -120,11 +120,11 @@ static double score(const struct rig *g, const struct piece *a)
 		double sum = 0;
 
 		for (int v = a->vb; v <= a->vt; v++)
-			sum += g->t->score[g->scores[v * CLASSES + k]] / 256.0;
+			sum += g->t->score[a->c][g->scores[v * CLASSES + k]];
 		if (g->p.semantics.kind[k] == a->c && sum < best)
 			best = sum;
 	}
-	return g->p.stixels.slanted.semantic * best;
+	return g->t->model.semantic * best;
 }
 
 static bool legal(const struct rig *g, const struct piece *a)
