@@ -42,18 +42,18 @@ class Lidar(unittest.TestCase):
         t.sky = t.things = np.zeros((40, 20), bool)
         kind, disparity = np.full((40, 20), 1), np.full((40, 20), 35.0)
         kind[30:] = 0
-        self.assertEqual(t.figures(kind, disparity)[:5], [0, 0, 0, 0, 0])
+        self.assertEqual(t.figures(kind, disparity)[:6], [0] * 6)
         kind[30:, :10] = 1  # half of the ground is in objects
         kind[20, :] = 2  # half of the obstacles are in the sky
         disparity[25, :5] = 31  # a quarter of the rest is off
-        self.assertEqual(t.figures(kind, disparity)[:3], [50, 50, 25])
-        self.assertEqual(t.figures(kind, disparity / 2)[4], 100)  # all obstacles are too far
-        self.assertTrue(np.isnan(t.figures(kind, disparity)[6:]).all())
+        self.assertEqual(t.figures(kind, disparity)[:4], [50, 50, 0, 25])
+        self.assertEqual(t.figures(kind, disparity / 2)[5], 100)  # all obstacles are too far
+        self.assertTrue(np.isnan(t.figures(kind, disparity)[7:]).all())
         t.sky = np.arange(40)[:, None] < np.full(20, 4)
         t.things = ~t.sky & (np.arange(40)[:, None] < 6)
         kind[:3, 5:], disparity[:3, :5] = 2, t.fb / 61
         kind[4:6, :4] = 2
-        self.assertEqual(t.figures(kind, disparity)[6:], [25, 20])
+        self.assertEqual(t.figures(kind, disparity)[7:], [25, 20])
 
     def test_white_sky(self):
         grey = np.full((30, 40), 60, np.uint8)
