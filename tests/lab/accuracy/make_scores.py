@@ -24,10 +24,12 @@ import lidar
 SCALE, PATCH = 4, 32
 
 
-def run_network(net, image, size):
-    """Returns the probabilities of the classes, [class][row][column], of the image's size."""
+def run_network(nets, path, image, size):
+    """Returns the probabilities of the classes, [class][row][column], of the image's size. nets: by size of the input,
+    because OpenCV 4.6 gives a wrong output for ENet if it changes."""
     height, width = image.shape[:2]
     shape = tuple(max(8, round(n * size / 8) * 8) for n in (width, height))
+    net = nets.get(shape) or nets.setdefault(shape, cv2.dnn.readNet(path))
     net.setInput(cv2.dnn.blobFromImage(image, 1 / 255.0, shape, 0, swapRB=True, crop=False))
     logits = net.forward()[0]
     p = np.exp(logits - logits.max(0, keepdims=True))
@@ -77,14 +79,14 @@ def main():
     parser.add_argument("--patches", type=float, default=0)
     parser.add_argument("--late", metavar="FOLDER")
     a = parser.parse_args()
-    net, rng = cv2.dnn.readNet(a.net), np.random.default_rng(7)
+    nets, rng = {}, np.random.default_rng(7)
     os.makedirs(a.out, exist_ok=True)
     for name in lidar.pairs_of(a.training):
         image = cv2.imread(os.path.join(a.training, "image_2", name + ".png"))
         if a.noise:
             noise = rng.normal(0, a.noise, image.shape[:2])
             image = np.clip(np.rint(image + noise[:, :, None]), 0, 255).astype(np.uint8)
-        p = run_network(net, image, a.size)
+        p = run_network(nets, a.net, image, a.size)
         if a.patches:
             p = with_patches(p, a.patches, rng)
         if a.late:
