@@ -111,7 +111,8 @@ static void chance_mark_task(void *arg, int row, int worker)
 
 	(void)worker;
 	sx_chance_mark_row(f->x->chance_sums, flat->width, flat->height,
-			   sx_cost_max(f->x->config.params.stereo.cost), row, sx_image_row(flat, row));
+			   sx_cost_max(f->x->config.params.stereo.cost), row,
+			   sx_chance_search(&f->x->taps[SX_TAP_TILES], row), sx_image_row(flat, row));
 }
 
 /* Marks areas that were matched by chance. */

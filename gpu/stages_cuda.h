@@ -56,11 +56,11 @@ cudaError_t sx_flat_cuda_run(const struct sx_image grey[2], const struct sx_imag
 			     cudaStream_t stream);
 /*
  * Marks areas of the left image that were matched by chance, in the left image's tiles
- * (stages/stereo/chance.h).
+ * (stages/stereo/chance.h). search: SX_TAP_TILES; data NULL: full search.
  */
 cudaError_t sx_chance_cuda_run(const struct sx_image *winner, const struct sx_image descriptor[2],
-			       const struct sx_image *flat, const struct sx_stereo_params *p,
-			       cudaStream_t stream);
+			       const struct sx_image *flat, const struct sx_image *search,
+			       const struct sx_stereo_params *p, cudaStream_t stream);
 /*
  * Takes memory for the right image's descriptors when there is no cost volume. Each row has zeros before and
  * after it, as many as disparities reach beyond the image. The census does not write these zeros.

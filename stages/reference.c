@@ -350,8 +350,8 @@ static void reference_measure(struct sx_context *x, const struct sx_pair *pair,
 		sx_views_hide(&tap[SX_TAP_WINNER], x->map[0].view, x->map[1].view, p->min_disparity, 0,
 			      x->config.height);
 	if (sx_chance_looks(p))
-		sx_chance(&tap[SX_TAP_WINNER], &tap[SX_TAP_LEFT_CENSUS], &tap[SX_TAP_LEFT_FLAT], p,
-			  x->chance_sums);
+		sx_chance(&tap[SX_TAP_WINNER], &tap[SX_TAP_LEFT_CENSUS], &tap[SX_TAP_LEFT_FLAT],
+			  &tap[SX_TAP_TILES], p, x->chance_sums);
 	book(x, SX_STAGE_WINNER, t);
 }
 

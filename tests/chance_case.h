@@ -7,6 +7,7 @@
 #define SX_TESTS_CHANCE_CASE_H
 
 #include "stages/stereo/flat.h"
+#include "stages/stereo/sgm.h"
 #include "tests/check.h"
 
 /* Writes one word of a descriptor image. */
@@ -78,6 +79,17 @@ static inline void chance_case_fill(const struct sx_image *winner, const struct 
 						: (uint16_t)(16 * d + (d > 0 ? check_below(r, 16) - 8 : 0));
 			}
 		}
+}
+
+/* Fills the tiles of a pyramid search, of which one in three is crowded. search: U64. */
+static inline void chance_case_search(const struct sx_image *search, struct check_rng *r)
+{
+	for (int y = 0; y < search->height; y++)
+		for (int x = 0; x < search->width; x++)
+			((struct sx_search_tile *)sx_image_row(search, y))[x] = (struct sx_search_tile){
+				.count = (uint8_t)(check_below(r, 3)
+							   ? 1 + check_below(r, SX_SEARCH_TILE_BLOCKS - 1)
+							   : SX_SEARCH_TILE_BLOCKS)};
 }
 
 #endif

@@ -198,7 +198,7 @@ static cudaError_t chain_winner(struct sx_context *x)
 		e = chain_hide(x);
 	if (!e && sx_chance_looks(&x->config.params.stereo))
 		e = sx_chance_cuda_run(left, &x->taps[SX_TAP_LEFT_CENSUS], &x->taps[SX_TAP_LEFT_FLAT],
-				       &x->config.params.stereo, x->stream);
+				       &x->taps[SX_TAP_TILES], &x->config.params.stereo, x->stream);
 	return e ? e : done(x, SX_STAGE_WINNER);
 }
 

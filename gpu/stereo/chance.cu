@@ -8,7 +8,7 @@
  *         in a column, which makes a square. Then each tile checks the nine squares that contain it.
  * Memory: 13 KB of shared memory. Half of the rows are read 2.1 times, mostly from the cache: disparities
  *         and left descriptors in order, right descriptors at the places that the disparities give. One byte
- *         per tile is read and written.
+ *         per tile is read and written; with pyramid search one more is read.
  * Ranges: sums of a square are at most 12600, so two of them are in a word and are added at once.
  * Shapes: any size.
  *
@@ -30,9 +30,9 @@
 
 struct chance_work {
 	const uint16_t *winner;
-	const void *descriptor[2];
+	const void *descriptor[2], *search; /* search: NULL: full search */
 	uint8_t *flat;
-	size_t winner_pitch, descriptor_pitch[2], flat_pitch;
+	size_t winner_pitch, descriptor_pitch[2], search_pitch, flat_pitch;
 	int width, height, tiles_x, tiles_y, min_disparity, bits;
 };
 
@@ -123,6 +123,18 @@ __device__ static uint8_t square_of(struct pair_sums s, int bits)
 	return sx_chance_square(&sums, bits);
 }
 
+/* Returns true if the tile of pyramid search around tile (x, y) is crowded. */
+__device__ static bool is_crowded(const struct chance_work &w, int x, int y)
+{
+	if (!w.search)
+		return false;
+	const uint8_t *const row =
+		static_cast<const uint8_t *>(w.search) + (size_t)SX_CHANCE_SEARCH_ROW(y) * w.search_pitch;
+
+	return SX_SEARCH_IS_CROWDED(
+		reinterpret_cast<const struct sx_search_tile *>(row)[SX_CHANCE_SEARCH_COLUMN(x)]);
+}
+
 template <typename Word>
 static __global__ void __launch_bounds__(THREADS) find_chance(const struct chance_work w)
 {
@@ -169,13 +181,13 @@ static __global__ void __launch_bounds__(THREADS) find_chance(const struct chanc
 	if (squares) {
 		uint8_t *const flat = w.flat + (size_t)y * w.flat_pitch + (size_t)x;
 
-		*flat = sx_chance_tile(*flat, squares);
+		*flat = sx_chance_tile(*flat, squares, is_crowded(w, x, y));
 	}
 }
 
 extern "C" cudaError_t sx_chance_cuda_run(const struct sx_image *winner, const struct sx_image descriptor[2],
-					  const struct sx_image *flat, const struct sx_stereo_params *p,
-					  cudaStream_t stream)
+					  const struct sx_image *flat, const struct sx_image *search,
+					  const struct sx_stereo_params *p, cudaStream_t stream)
 {
 	struct chance_work w = {};
 	const dim3 grid((unsigned)(flat->width + TILES_X - 1) / TILES_X,
@@ -187,6 +199,8 @@ extern "C" cudaError_t sx_chance_cuda_run(const struct sx_image *winner, const s
 		w.descriptor[side] = descriptor[side].data;
 		w.descriptor_pitch[side] = descriptor[side].pitch;
 	}
+	w.search = search->data;
+	w.search_pitch = search->pitch;
 	w.flat = (uint8_t *)flat->data;
 	w.flat_pitch = flat->pitch;
 	w.width = winner->width;

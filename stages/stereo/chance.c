@@ -41,37 +41,45 @@ static void square_row(const struct sx_chance_sums *sums, int tiles_x, int y, in
 }
 
 /*
- * Marks the three inner tiles of one row of a square, the first of which is flat[0]. square: sums of the
- * square.
+ * Marks the three inner tiles of one row of a square, from column x on. square: sums of the square; search, flat:
+ * tiles of the row.
  */
-static void mark_square(const struct sx_chance_sums *square, int bits, uint8_t *flat)
+static void mark_square(const struct sx_chance_sums *square, int bits, int x,
+			const struct sx_search_tile *search, uint8_t *flat)
 {
 	const uint8_t found = sx_chance_square(square, bits);
 
 	if (!found)
 		return;
-	for (int i = 0; i < INNER; i++)
-		flat[i] = sx_chance_tile(flat[i], found);
+	for (int i = x; i < x + INNER; i++)
+		flat[i] = sx_chance_tile(flat[i], found,
+					 search && SX_SEARCH_IS_CROWDED(search[SX_CHANCE_SEARCH_COLUMN(i)]));
 }
 
 void sx_chance_mark_row(const struct sx_chance_sums *sums, int tiles_x, int tiles_y, int bits, int row,
-			uint8_t *flat)
+			const struct sx_search_tile *search, uint8_t *flat)
 {
 	struct sx_chance_sums squares[SX_FLAT_TILES(SX_CHANCE_WIDTH)];
 
 	for (int y = row - INNER > 0 ? row - INNER : 0; y < row && y + LAST < tiles_y; y++) {
 		square_row(sums, tiles_x, y, (int16_t *)squares);
 		for (int x = 0; x < tiles_x - LAST; x++)
-			mark_square(&squares[x], bits, flat + x + 1);
+			mark_square(&squares[x], bits, x + 1, search, flat);
 	}
 }
 
+const struct sx_search_tile *sx_chance_search(const struct sx_image *search, int row)
+{
+	return search->data ? sx_image_row(search, SX_CHANCE_SEARCH_ROW(row)) : NULL;
+}
+
 void sx_chance(const struct sx_image *winner, const struct sx_image descriptor[2],
-	       const struct sx_image *flat, const struct sx_stereo_params *p, struct sx_chance_sums *sums)
+	       const struct sx_image *flat, const struct sx_image *search, const struct sx_stereo_params *p,
+	       struct sx_chance_sums *sums)
 {
 	for (int row = 0; row < flat->height; row++)
 		sx_chance_sum_row(winner, descriptor, p->min_disparity, row, &sums[row * flat->width]);
 	for (int row = 0; row < flat->height; row++)
 		sx_chance_mark_row(sums, flat->width, flat->height, sx_cost_max(p->cost), row,
-				   sx_image_row(flat, row));
+				   sx_chance_search(search, row), sx_image_row(flat, row));
 }

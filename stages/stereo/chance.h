@@ -13,6 +13,11 @@
  * and two thirds of the disparities on such walls are right. So a bright area keeps its disparities. From 4/5
  * on, at any brightness, an area is no evidence of ground (stages/stixels/unmeasured.h).
  *
+ * Pyramid search compares few cells, so that few rivals contradict a match by chance, and the tiles of an area
+ * choose alike, so that its matches agree with each other. But where nothing fits, nearly all tiles are crowded:
+ * they search as many blocks as they may. So a bright tile in a crowded one counts like a dim one. On pictures
+ * of KITTI 2015, 2 to 14 % of the tiles are crowded; if the other lens is covered, 98 %.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SX_STAGES_STEREO_CHANCE_H
@@ -26,6 +31,7 @@
 #include "stages/params/params.h"
 #include "stages/stereo/census.h"
 #include "stages/stereo/flat.h"
+#include "stages/stereo/sgm.h"
 
 #define SX_CHANCE_WIDTH 4096 /* largest width of an image, px */
 #define SX_CHANCE_PIXELS 60  /* pixels of a square that must have a disparity, out of 200 */
@@ -56,11 +62,18 @@ SX_FLAT_INLINE uint8_t sx_chance_square(const struct sx_chance_sums *s, int bits
 	return (uint8_t)(5 * differ < 4 * unrelated ? SX_TILE_FLAT : SX_TILE_FLAT | SX_TILE_CHANCE);
 }
 
-/* Returns the bits of a tile inside of squares. tile: bits of sx_flat(); squares: bits of these squares. */
-SX_FLAT_INLINE uint8_t sx_chance_tile(uint8_t tile, uint8_t squares)
+/*
+ * Returns the bits of a tile inside of squares. tile: bits of sx_flat(); squares: bits of these squares; crowded:
+ * the tile of pyramid search around it is (SX_SEARCH_IS_CROWDED).
+ */
+SX_FLAT_INLINE uint8_t sx_chance_tile(uint8_t tile, uint8_t squares, bool crowded)
 {
-	return (uint8_t)(tile | (tile & SX_TILE_DIM ? squares : squares & SX_TILE_CHANCE));
+	return (uint8_t)(tile | (tile & SX_TILE_DIM || crowded ? squares : squares & SX_TILE_CHANCE));
 }
+
+/* Return the row and the column of the tile of pyramid search around tile i of sx_flat(). */
+#define SX_CHANCE_SEARCH_ROW(i) ((i) / (SX_SEARCH_TILE_HEIGHT / SX_FLAT_TILE))
+#define SX_CHANCE_SEARCH_COLUMN(i) ((i) / (SX_SEARCH_TILE_WIDTH / SX_FLAT_TILE))
 
 /*
  * Returns the column of the partner of a pixel in column x, from its value v in the map of sx_winner(). -1:
@@ -85,16 +98,23 @@ SX_FLAT_INLINE bool sx_chance_row(int y, int height)
 /*
  * Marks tiles of one row of tiles that lie in squares that were matched by chance.
  * sums: of all tiles, rows of tiles_x without a gap. bits: number of bits of a descriptor. flat: tiles of row
- * `row` of the left image (sx_flat()). A tile gets SX_TILE_CHANCE, or if it is dim SX_TILE_FLAT, if it lies
- * inside such a square of SX_FLAT_SQUARE by SX_FLAT_SQUARE tiles and not at its edge. Squares lie inside the
- * image.
+ * `row` of the left image (sx_flat()). A tile gets SX_TILE_CHANCE, or if it is dim or crowded SX_TILE_FLAT, if
+ * it lies inside such a square of SX_FLAT_SQUARE by SX_FLAT_SQUARE tiles and not at its edge. Squares lie inside
+ * the image. search: sx_chance_search() of the row.
  */
 void sx_chance_mark_row(const struct sx_chance_sums *sums, int tiles_x, int tiles_y, int bits, int row,
-			uint8_t *flat);
+			const struct sx_search_tile *search, uint8_t *flat);
 
-/* Sums and marks a whole image. sums: memory for all tiles. Thread: any; allocates nothing. */
+/* Returns the tiles of pyramid search around row `row` of tiles. search: SX_TAP_TILES. NULL: full search. */
+const struct sx_search_tile *sx_chance_search(const struct sx_image *search, int row);
+
+/*
+ * Sums and marks a whole image. search: SX_TAP_TILES; data NULL: full search. sums: memory for all tiles.
+ * Thread: any; allocates nothing.
+ */
 void sx_chance(const struct sx_image *winner, const struct sx_image descriptor[2],
-	       const struct sx_image *flat, const struct sx_stereo_params *p, struct sx_chance_sums *sums);
+	       const struct sx_image *flat, const struct sx_image *search, const struct sx_stereo_params *p,
+	       struct sx_chance_sums *sums);
 
 /*
  * Returns true if there are descriptors of bits. There are none with the map of another process or with cost

@@ -31,6 +31,9 @@ struct sx_search_tile {
 	uint8_t count, block[SX_SEARCH_TILE_BLOCKS], none;
 };
 
+/* Returns true if a tile searches as many blocks as it may: nothing in it tells which ones are right. */
+#define SX_SEARCH_IS_CROWDED(tile) ((tile).count == SX_SEARCH_TILE_BLOCKS)
+
 /*
  * Sums the costs along all paths. For each path direction r, with q = p - r and C the matching cost (cost.h):
  *   L(p,d) = C(p,d)                                                             if q is outside the image

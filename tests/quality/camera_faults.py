@@ -245,6 +245,7 @@ FAULTS: Dict[str, Fault] = {
     "left covered": painted(everywhere, BLACK, [0]),
     "right covered": painted(everywhere, BLACK, [1]),
     "right covered, noise 1": painted(everywhere, noise(1, 1), [1]),
+    "right covered, noise 2": painted(everywhere, noise(6, 2), [1]),
     "right covered by a hand": painted(everywhere, shade(25, 40), [1]),
     "both covered by a cap": painted(everywhere, shade(6, 10)),
     "both white": painted(everywhere, WHITE),

@@ -14,7 +14,8 @@
 #include "tests/chance_case.h"
 
 struct chance_images {
-	struct check_image winner, descriptor[2], flat;
+	struct check_image winner, descriptor[2], flat, search;
+	bool is_pyramid;
 	struct sx_stereo_params p;
 };
 
@@ -25,6 +26,8 @@ static void images_init(struct chance_images *c, enum sx_cost cost, int width, i
 	for (int side = 0; side < 2; side++)
 		check_image_init(&c->descriptor[side], sx_census_pixel(cost), width, height, 1);
 	check_image_init(&c->flat, SX_PIXEL_U8, SX_FLAT_TILES(width), SX_FLAT_TILES(height), 2);
+	check_image_init(&c->search, SX_PIXEL_U64, SX_SEARCH_TILES_X(width), SX_SEARCH_TILES_Y(height), 1);
+	c->is_pyramid = false;
 }
 
 static void images_finish(struct chance_images *c)
@@ -33,16 +36,18 @@ static void images_finish(struct chance_images *c)
 	check_image_finish(&c->descriptor[0]);
 	check_image_finish(&c->descriptor[1]);
 	check_image_finish(&c->flat);
+	check_image_finish(&c->search);
 }
 
 static void find(struct chance_images *c)
 {
-	const struct sx_image descriptor[2] = {c->descriptor[0].image, c->descriptor[1].image};
+	const struct sx_image descriptor[2] = {c->descriptor[0].image, c->descriptor[1].image}, none = {0};
 	struct sx_chance_sums *sums =
 		calloc((size_t)c->flat.image.width * (size_t)c->flat.image.height, sizeof(*sums));
 
 	assert_non_null(sums);
-	sx_chance(&c->winner.image, descriptor, &c->flat.image, &c->p, sums);
+	sx_chance(&c->winner.image, descriptor, &c->flat.image, c->is_pyramid ? &c->search.image : &none,
+		  &c->p, sums);
 	assert_true(check_guards(&c->flat, "flat"));
 	free(sums);
 }
@@ -99,6 +104,14 @@ static int tile_bits(const struct chance_images *c, int bits, int i, int j)
 	return found;
 }
 
+/* Returns the number of blocks that the tile of pyramid search around tile i, j searches. */
+static int blocks_at(const struct chance_images *c, int i, int j)
+{
+	const struct sx_search_tile *row = sx_image_row(&c->search.image, 4 * j / 8);
+
+	return row[4 * i / 16].count;
+}
+
 static void as_defined(void **state)
 {
 	static const struct {
@@ -120,6 +133,8 @@ static void as_defined(void **state)
 				 (const struct sx_image[]){c.descriptor[0].image, c.descriptor[1].image},
 				 bits, c.p.min_disparity, &r);
 		chance_case_tiles(&c.flat.image, &r);
+		chance_case_search(&c.search.image, &r);
+		c.is_pyramid = check_below(&r, 2);
 		check_image_init(&before, SX_PIXEL_U8, c.flat.image.width, c.flat.image.height, 0);
 		for (int y = 0; y < c.flat.image.height; y++)
 			memcpy(sx_image_row(&before.image, y), sx_image_row(&c.flat.image, y),
@@ -131,8 +146,12 @@ static void as_defined(void **state)
 				const int was = ((uint8_t *)sx_image_row(&before.image, y))[x];
 				const int found = tile_bits(&c, bits, x, y);
 
-				assert_int_equal(got,
-						 was | (was & SX_TILE_DIM ? found : found & SX_TILE_CHANCE));
+				const bool crowded =
+					c.is_pyramid && blocks_at(&c, x, y) == SX_SEARCH_TILE_BLOCKS;
+
+				assert_int_equal(got, was | (was & SX_TILE_DIM || crowded
+								     ? found
+								     : found & SX_TILE_CHANCE));
 				flat += (got & ~was & SX_TILE_FLAT) != 0;
 				chance += (got & SX_TILE_CHANCE) != 0;
 			}
@@ -145,9 +164,10 @@ static void as_defined(void **state)
 
 /*
  * Returns the share of tiles that have `mark` away from the borders. All tiles have `bits`, and the left grey
- * image is matched with disparity 8.
+ * image is matched with disparity 8. blocks: of each tile of pyramid search; 0: full search.
  */
-static double marked_of(const struct sx_image *left, const struct sx_image *right, uint8_t bits, uint8_t mark)
+static double marked_of(const struct sx_image *left, const struct sx_image *right, uint8_t bits, uint8_t mark,
+			int blocks)
 {
 	struct chance_images c;
 	int marked = 0, all = 0;
@@ -161,6 +181,11 @@ static double marked_of(const struct sx_image *left, const struct sx_image *righ
 	for (int y = 0; y < c.flat.image.height; y++)
 		for (int x = 0; x < c.flat.image.width; x++)
 			((uint8_t *)sx_image_row(&c.flat.image, y))[x] = bits;
+	c.is_pyramid = blocks > 0;
+	for (int y = 0; y < c.search.image.height; y++)
+		for (int x = 0; x < c.search.image.width; x++)
+			((struct sx_search_tile *)sx_image_row(&c.search.image, y))[x] =
+				(struct sx_search_tile){.count = (uint8_t)blocks};
 	find(&c);
 	for (int y = 2; y < c.flat.image.height - 2; y++)
 		for (int x = 4; x < c.flat.image.width - 3; x++, all++)
@@ -173,7 +198,7 @@ static double marked_of(const struct sx_image *left, const struct sx_image *righ
  * Returns the marked share for grey 100 with independent noise of up to `noise` levels to each side, on a
  * texture of that contrast.
  */
-static double marked_in(uint8_t bits, uint8_t mark, int contrast, int noise)
+static double marked_by(uint8_t bits, uint8_t mark, int contrast, int noise, int blocks)
 {
 	struct check_rng r = check_rng_seed(7);
 	struct check_image left, right, texture;
@@ -193,11 +218,16 @@ static double marked_in(uint8_t bits, uint8_t mark, int contrast, int noise)
 			((uint8_t *)sx_image_row(&right.image, y))[x] =
 				(uint8_t)(base + t[x + 8] * contrast / 256 + check_below(&r, 2 * noise + 1));
 		}
-	marked = marked_of(&left.image, &right.image, bits, mark);
+	marked = marked_of(&left.image, &right.image, bits, mark, blocks);
 	check_image_finish(&texture);
 	check_image_finish(&left);
 	check_image_finish(&right);
 	return marked;
+}
+
+static double marked_in(uint8_t bits, uint8_t mark, int contrast, int noise)
+{
+	return marked_by(bits, mark, contrast, noise, 0);
 }
 
 static double marked_with(int contrast, int noise)
@@ -212,6 +242,18 @@ static void bright_areas_are_not_flat_but_no_ground(void **state)
 	assert_true(marked_in(0, SX_TILE_CHANCE, 0, 3) == 1);
 	assert_true(marked_in(0, SX_TILE_CHANCE, 60, 6) == 0);
 	assert_true(marked_in(0, SX_TILE_CHANCE, 8, 1) == 0);
+}
+
+/* As behind a covered lens: there pyramid search finds many disparities, and nearly all its tiles are crowded. */
+static void bright_areas_of_crowded_tiles_are_flat(void **state)
+{
+	for (int blocks = 1; blocks <= SX_SEARCH_TILE_BLOCKS; blocks++) {
+		const bool crowded = blocks == SX_SEARCH_TILE_BLOCKS;
+
+		assert_true(marked_by(0, SX_TILE_FLAT, 0, 3, blocks) == crowded);
+		assert_true(marked_by(0, SX_TILE_CHANCE, 0, 3, blocks) == 1);
+		assert_true(marked_by(0, SX_TILE_FLAT, 60, 6, blocks) == 0);
+	}
 }
 
 static void noise_is_chance(void **state)
@@ -250,6 +292,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_defined),
 		cmocka_unit_test(bright_areas_are_not_flat_but_no_ground),
+		cmocka_unit_test(bright_areas_of_crowded_tiles_are_flat),
 		cmocka_unit_test(noise_is_chance),
 		cmocka_unit_test(a_weak_texture_is_none),
 		cmocka_unit_test(nothing_is_chance_of_bits_that_are_not_set),
