@@ -249,7 +249,7 @@ static size_t lay_out(struct sx_search_scratch *s, const struct sx_search_level 
 	s->left = sx_matcher_take(memory, &used, row);
 	for (int i = 0; i < 2; i++)
 		s->turn[i] = sx_matcher_take(memory, &used, SX_BLOCK_CELLS);
-	for (int i = 0; i < 2 * SX_COLUMNS_TOGETHER; i++)
+	for (int i = 0; i < SX_COLUMNS_TOGETHER; i++)
 		s->state[i] = sx_matcher_take(memory, &used, most * SX_TILE_ROW_BYTES);
 	s->sum = sx_matcher_take(memory, &used,
 				 (most * SX_SEARCH_BLOCK * SX_SUM_ROW + SX_MATCHER_MARGIN) * sizeof(*s->sum));

@@ -8,12 +8,11 @@
 
 #include "cpu/pyramid/path_kernel.h"
 
-/* Adds excess costs of a row, of `count` blocks, to sums that are words. */
-static void search_widen(const uint8_t *excess, uint16_t *sum, int count, bool adds)
+/* Adds excess costs of n cells to sums that are words. */
+static ALWAYS_INLINE void search_widen(const uint8_t *excess, uint16_t *sum, int n, bool adds)
 {
-	for (int k = 0; k < count; k++, excess += SX_BLOCK_CELLS, sum += SX_BLOCK_CELLS)
-		for (int i = 0; i < SX_TILE_ROW_BYTES; i++)
-			sum[i] = (uint16_t)((adds ? sum[i] : 0) + excess[i]);
+	for (int i = 0; i < n; i++)
+		sum[i] = (uint16_t)((adds ? sum[i] : 0) + excess[i]);
 }
 
 /* A walk over rows of tiles, up or down or along a diagonal. */
@@ -68,50 +67,10 @@ static ALWAYS_INLINE void walk_step(struct search_walk *w, const struct search_f
 	else
 		search_step(&step, SX_TILE_ROW_BYTES, false);
 	if (l->is_wide)
-		search_widen(w->s->left, (uint16_t *)(void *)l->volume + at, list->count, w->adds);
-}
-
-/* Prefetches the tile that a walk through column q reaches after row y of this tile. */
-static ALWAYS_INLINE void prefetch_tile(const struct search_walk *w, int q, int y)
-{
-	const int j = y / SX_SEARCH_TILE_HEIGHT + w->dy;
-	const struct sx_search_list *list;
-
-	if (j < 0 || j >= w->l->scale.tiles_y)
-		return;
-	list = sx_search_list_at(w->l, q, j);
-	search_prefetch(w->l->cost, list);
-	if (!w->l->is_wide)
-		search_prefetch(w->l->volume, list);
-}
-
-/* A column of tiles that a walk goes through. */
-struct search_column {
-	const struct sx_search_list *list; /* list of the tile that it has reached; NULL: none yet */
-	uint8_t *state[2];
-	int q, turn; /* state[turn] is written next */
-	struct search_from enter[SX_LIST_BLOCKS_MAX], from[2][SX_LIST_BLOCKS_MAX];
-};
-
-/* Steps to row y of a column. */
-static ALWAYS_INLINE void walk_column(struct search_walk *w, struct search_column *c, int y)
-{
-	const struct sx_search_list *list = sx_search_list_at(w->l, c->q, y / SX_SEARCH_TILE_HEIGHT);
-	const struct search_from *from = c->from[c->turn ^ 1];
-
-	if (list != c->list) {
-		if (c->list)
-			search_link(c->enter, list, c->list, c->state[c->turn ^ 1], SX_TILE_ROW_BYTES);
-		else
-			search_link_start(c->enter, list->count);
-		for (int k = 0; k < 2; k++)
-			search_link(c->from[k], list, list, c->state[k], SX_TILE_ROW_BYTES);
-		prefetch_tile(w, c->q, y);
-		c->list = list;
-		from = c->enter;
-	}
-	walk_step(w, from, c->q, y, c->state[c->turn]);
-	c->turn ^= 1;
+		for (int k = 0; k < list->count; k++)
+			search_widen(w->s->left + k * SX_BLOCK_CELLS,
+				     (uint16_t *)(void *)l->volume + at + k * SX_BLOCK_CELLS,
+				     SX_TILE_ROW_BYTES, w->adds);
 }
 
 static struct search_walk walk_of(const struct sx_search_level *l, int dx, int dy, bool adds,
@@ -123,24 +82,87 @@ static struct search_walk walk_of(const struct sx_search_level *l, int dx, int d
 	return w;
 }
 
-/* Walks up or down through the columns of tiles of a task. They hide each other's latency. */
+/* Sets P2 of the steps to the rows of a tile, first row first in the direction of the walk. */
+static ALWAYS_INLINE void walk_set_tile_p2(struct search_walk *w, int q, int y, int rows, uint8_t *p2)
+{
+	for (int i = 0; i < rows; i++, y += w->dy) {
+		walk_set_p2(w, q, y);
+		memcpy(p2 + i * SX_TILE_ROW_BYTES, w->p2, SX_TILE_ROW_BYTES);
+	}
+}
+
+/* A column of tiles that a walk goes through. */
+struct search_column {
+	int q;
+	struct search_rows rows;
+	struct search_run run;
+};
+
+static void column_start(const struct search_walk *w, struct search_column *c, int q, uint8_t *state)
+{
+	c->q = q;
+	c->run = (struct search_run){.rows = &c->rows,
+				     .step = w->dy * SX_TILE_ROW_BYTES,
+				     .p2 = w->p2,
+				     .p1 = w->l->m.p.p1_vertical,
+				     .state = state};
+	search_rows_start(&c->rows, search_zero);
+}
+
+/* Walks a column through row j of tiles. */
+static ALWAYS_INLINE void column_walk(struct search_walk *w, struct search_column *c, int j, bool is_sum,
+				      bool adds)
+{
+	uint8_t p2[SX_SEARCH_TILE_HEIGHT * SX_TILE_ROW_BYTES] __attribute__((aligned(64)));
+	const struct sx_search_level *l = w->l;
+	const struct sx_search_list *list = sx_search_list_at(l, c->q, j);
+	const int y0 = j * SX_SEARCH_TILE_HEIGHT, rest = l->scale.height - y0;
+	const int n = rest < SX_SEARCH_TILE_HEIGHT ? rest : SX_SEARCH_TILE_HEIGHT;
+	const int before = j - w->dy, after = j + w->dy;
+	const size_t at = w->dy < 0 ? (size_t)(n - 1) * SX_TILE_ROW_BYTES : 0;
+	const size_t cells = (size_t)list->at * SX_BLOCK_CELLS;
+
+	if (after >= 0 && after < l->scale.tiles_y)
+		search_prefetch(l->cost, sx_search_list_at(l, c->q, after));
+	if (l->m.p.p2_edge) {
+		walk_set_tile_p2(w, c->q, w->dy > 0 ? y0 : y0 + n - 1, n, p2);
+		c->run.p2 = p2;
+		c->run.p2_step = SX_TILE_ROW_BYTES;
+	}
+	c->run.list = list;
+	c->run.steps = n;
+	c->run.cost = l->cost + cells + at;
+	c->run.sum = (l->is_wide ? w->s->left : l->volume + cells) + at;
+	search_run(&c->run, SX_TILE_ROW_BYTES, is_sum, adds && !l->is_wide);
+	if (l->is_wide)
+		search_widen(w->s->left, (uint16_t *)(void *)l->volume + cells, list->count * SX_BLOCK_CELLS,
+			     adds);
+	if (before >= 0 && before < l->scale.tiles_y)
+		search_rows_remove(&c->rows, sx_search_list_at(l, c->q, before));
+	else
+		search_rows_start(&c->rows, search_absent);
+	search_rows_set(&c->rows, list, c->run.state, SX_TILE_ROW_BYTES);
+}
+
+/* Walks up or down through the columns of tiles of a task, a tile of each in turn: they hide each other's latency. */
 static ALWAYS_INLINE void walk_columns(const struct sx_search_level *l, int q, int dy, bool adds,
 				       struct sx_search_scratch *s)
 {
 	struct search_walk w = walk_of(l, 0, dy, adds, s);
 	const int rest = l->scale.tiles_x - q, n = rest < SX_COLUMNS_TOGETHER ? rest : SX_COLUMNS_TOGETHER;
+	const bool is_sum = search_is_usual(l);
 	struct search_column columns[SX_COLUMNS_TOGETHER];
 
-	for (int i = 0; i < n; i++) {
-		columns[i].list = NULL;
-		columns[i].turn = 0;
-		columns[i].q = q + i;
-		columns[i].state[0] = s->state[2 * i];
-		columns[i].state[1] = s->state[2 * i + 1];
-	}
-	for (int i = 0; i < l->scale.height; i++)
+	for (int k = 0; k < n; k++)
+		column_start(&w, &columns[k], q + k, s->state[k]);
+	for (int i = 0; i < l->scale.tiles_y; i++)
 		for (int k = 0; k < n; k++)
-			walk_column(&w, &columns[k], dy > 0 ? i : l->scale.height - 1 - i);
+			if (is_sum)
+				column_walk(&w, &columns[k], dy > 0 ? i : l->scale.tiles_y - 1 - i, true,
+					    adds);
+			else
+				column_walk(&w, &columns[k], dy > 0 ? i : l->scale.tiles_y - 1 - i, false,
+					    adds);
 }
 
 /* Sums what the paths down and up add to the cells of the i-th columns of tiles. */

@@ -1,5 +1,5 @@
 /*
- * Paths over blocks of 8 disparities: one step of a row of pixels, all blocks of a tile.
+ * Paths over blocks of 8 disparities: one step of a row of pixels, or a walk through a tile.
  * stages/stereo/sgm.h defines the result.
  *
  *   a row: 16 px beside each other (vertical and diagonal paths) or 8 px above each other (horizontal paths)
@@ -9,6 +9,8 @@
  *
  * Work:   a state holds N = L - m of each cell, m: the least L of its pixel; 255 where a cell is not
  *         searched. So N of two tiles with different lists need no m, and an absent N is above every P2.
+ *         Within a tile L stays in registers, and m is subtracted after the minimum of the neighbours, so
+ *         that it is found beside them.
  * Ranges: N <= Cmax + P2, N + P1 <= 255 (sx_params_check).
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -38,19 +40,13 @@ static const uint8_t search_absent[SX_TILE_ROW_BYTES] __attribute__((aligned(64)
 	255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
 static const uint8_t search_zero[SX_TILE_ROW_BYTES] __attribute__((aligned(64)));
 
-/* Returns the least of each group of 8 lanes, in all of them. */
-static ALWAYS_INLINE vb lanes_least(vb v)
+/* Returns true for the usual settings: the sum of L of two paths is a byte. */
+static inline bool search_is_usual(const struct sx_search_level *l)
 {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-#define TOWARDS_FIRST <<
-#else
-#define TOWARDS_FIRST >>
-#endif
-	v = vb_min(v, (vb)((vq)v TOWARDS_FIRST 32));
-	v = vb_min(v, (vb)((vq)v TOWARDS_FIRST 16));
-	v = vb_min(v,
-		   (vb)((vq)v TOWARDS_FIRST 8)); /* lane 0 has the least; zeroes came in at the other end */
-	return vb_spread8(v, 0);
+	const struct sx_stereo_params *p = &l->m.p;
+
+	return p->paths == 4 && 2 * (l->m.cost_max + p->p2) <= UINT8_MAX &&
+	       2 * (l->m.cost_max + p->p2_vertical) <= UINT8_MAX;
 }
 
 /* Input and output of a step. cost, excess: of the first block; the next block is SX_BLOCK_CELLS further. */
@@ -89,7 +85,7 @@ static ALWAYS_INLINE void search_step_of(const struct search_step *s, int count,
 			l[k] = search_step_block(s, k, i, p2, adds);
 			least = vb_min(least, l[k]);
 		}
-		least = lanes_least(least);
+		least = vb_least8(least);
 		for (int k = 0; k < count; k++)
 			vb_store(s->to + k * bytes + i, vb_sub(l[k], least));
 	}
@@ -108,7 +104,7 @@ static ALWAYS_INLINE void search_step_many(const struct search_step *s, int byte
 			vb_store(s->to + k * bytes + i, l);
 			least = vb_min(least, l);
 		}
-		least = lanes_least(least);
+		least = vb_least8(least);
 		for (int k = 0; k < s->count; k++)
 			vb_store(s->to + k * bytes + i, vb_sub(vb_load(s->to + k * bytes + i), least));
 	}
@@ -150,19 +146,161 @@ static const uint8_t *search_row_of(const struct sx_search_list *list, const uin
 	return search_absent;
 }
 
-/* Fills in where the blocks of `list` come from: the state of a tile with list `old`. Both ascend. */
-static ALWAYS_INLINE void search_link(struct search_from *from, const struct sx_search_list *list,
-				      const struct sx_search_list *old, const uint8_t *state, int bytes)
-{
-	for (int k = 0, i = 0; k < list->count; k++) {
-		const int block = list->block[k];
-		const uint8_t *row[3] = {search_absent, search_absent, search_absent};
+/* Where the rows of each block lie before a path enters a tile; search_absent for blocks without any. */
+struct search_rows {
+	const uint8_t *of[SX_PYRAMID_BLOCKS_MAX + 2]; /* of block b: [b + 1] */
+};
 
-		while (i < old->count && old->block[i] < block - 1)
-			i++;
-		for (int n = i; n < old->count && old->block[n] <= block + 1; n++)
-			row[old->block[n] - block + 1] = state + n * bytes;
-		from[k] = (struct search_from){.before = row[0], .at = row[1], .next = row[2]};
+static void search_rows_start(struct search_rows *rows, const uint8_t *start)
+{
+	for (int i = 0; i < SX_PYRAMID_BLOCKS_MAX + 2; i++)
+		rows->of[i] = start;
+}
+
+/* Sets the rows of a list, or removes them. */
+static ALWAYS_INLINE void search_rows_set(struct search_rows *rows, const struct sx_search_list *list,
+					  const uint8_t *state, int bytes)
+{
+	for (int k = 0; k < list->count; k++)
+		rows->of[list->block[k] + 1] = state + k * bytes;
+}
+static ALWAYS_INLINE void search_rows_remove(struct search_rows *rows, const struct sx_search_list *list)
+{
+	for (int k = 0; k < list->count; k++)
+		rows->of[list->block[k] + 1] = search_absent;
+}
+
+/*
+ * A path through a tile, in its direction. cost, sum: of the first row and the first block; the next block is
+ * SX_BLOCK_CELLS further. rows: N of the row before. state: receives N of the last row.
+ */
+struct search_run {
+	const struct sx_search_list *list;
+	const struct search_rows *rows;
+	const uint8_t *cost;
+	uint8_t *sum;
+	ptrdiff_t step; /* bytes to the next row */
+	const uint8_t *p2;
+	ptrdiff_t p2_step; /* 0: the same for all rows */
+	int steps, p1;
+	uint8_t *state;
+};
+
+#define RUN_TOGETHER 2 /* most vectors of a row that are walked together */
+
+/* What a run keeps in registers: L of each block, and m. */
+struct search_lanes {
+	vb l[SX_LIST_BLOCKS_MAX][RUN_TOGETHER], m[RUN_TOGETHER];
+};
+
+/* Finishes a row. lanes->l: the lesser of L at d and L beside d plus P1, of the row before. */
+static ALWAYS_INLINE void run_row(const struct search_run *r, struct search_lanes *lanes, int row, int i,
+				  int count, int n, bool is_sum, bool adds)
+{
+	const uint8_t *cost = r->cost + row * r->step + i;
+	uint8_t *sum = r->sum + row * r->step + i;
+
+	UNROLL for (int v = 0; v < n; v++)
+	{
+		const vb p2 = vb_load(r->p2 + row * r->p2_step + i + v * VEC_BYTES);
+		vb least = vb_set1(255);
+
+		UNROLL for (int k = 0; k < count; k++)
+		{
+			const size_t at = (size_t)k * SX_BLOCK_CELLS + (size_t)(v * VEC_BYTES);
+			const vb e = vb_min(vb_sub(lanes->l[k][v], lanes->m[v]), p2);
+			const vb l = vb_add(e, vb_load(cost + at)), out = is_sum ? l : e;
+
+			vb_store(sum + at, adds ? vb_add(out, vb_load(sum + at)) : out);
+			lanes->l[k][v] = l;
+			least = vb_min(least, l);
+		}
+		lanes->m[v] = vb_least8(least);
+	}
+}
+
+/*
+ * Walks n vectors of each row. is_sum: sums are of L, not of its excess over the cost. adds: to those that are
+ * there.
+ */
+static ALWAYS_INLINE void run_part(const struct search_run *r, int i, int count, int bytes, int n,
+				   bool is_sum, bool adds)
+{
+	const vb p1 = vb_set1(r->p1), absent = vb_set1(255);
+	vb gap[SX_LIST_BLOCKS_MAX];
+	struct search_lanes lanes;
+
+	UNROLL for (int k = 0; k < count; k++)
+	{
+		const uint8_t *const *rows = &r->rows->of[r->list->block[k]];
+
+		gap[k] = vb_set1(k > 0 && r->list->block[k] == r->list->block[k - 1] + 1 ? 0 : 255);
+		UNROLL for (int v = 0; v < n; v++)
+		{
+			const int at = i + v * VEC_BYTES;
+			const vb here = vb_load(rows[1] + at);
+			const vb beside = vb_min(vb_before8(here, vb_load(rows[0] + at)),
+						 vb_after8(here, vb_load(rows[2] + at)));
+
+			lanes.l[k][v] = vb_min(here, vb_add_held(beside, p1));
+		}
+	}
+	UNROLL for (int v = 0; v < n; v++) lanes.m[v] = vb_set1(0);
+	run_row(r, &lanes, 0, i, count, n, is_sum, adds);
+	for (int row = 1; row < r->steps; row++) {
+		UNROLL for (int v = 0; v < n; v++)
+		{
+			vb before = absent;
+
+			UNROLL for (int k = 0; k < count; k++)
+			{
+				const vb here = lanes.l[k][v];
+				const vb next = k + 1 < count ? vb_or(lanes.l[k + 1][v], gap[k + 1]) : absent;
+				const vb beside =
+					vb_min(vb_before8(here, k > 0 ? vb_or(before, gap[k]) : absent),
+					       vb_after8(here, next));
+
+				lanes.l[k][v] = vb_min(here, vb_add_held(beside, p1));
+				before = here;
+			}
+		}
+		run_row(r, &lanes, row, i, count, n, is_sum, adds);
+	}
+	UNROLL for (int k = 0; k < count; k++) UNROLL for (int v = 0; v < n; v++)
+		vb_store(r->state + k * bytes + i + v * VEC_BYTES, vb_sub(lanes.l[k][v], lanes.m[v]));
+}
+
+static ALWAYS_INLINE void run_of(const struct search_run *r, int count, int bytes, bool is_sum, bool adds)
+{
+	const int n = bytes / VEC_BYTES < RUN_TOGETHER ? bytes / VEC_BYTES : RUN_TOGETHER;
+
+	for (int i = 0; i < bytes; i += n * VEC_BYTES)
+		run_part(r, i, count, bytes, n, is_sum, adds);
+}
+
+static ALWAYS_INLINE void search_run(const struct search_run *r, int bytes, bool is_sum, bool adds)
+{
+	switch (r->list->count) {
+	case 1:
+		run_of(r, 1, bytes, is_sum, adds);
+		break;
+	case 2:
+		run_of(r, 2, bytes, is_sum, adds);
+		break;
+	case 3:
+		run_of(r, 3, bytes, is_sum, adds);
+		break;
+	case 4:
+		run_of(r, 4, bytes, is_sum, adds);
+		break;
+	case 5:
+		run_of(r, 5, bytes, is_sum, adds);
+		break;
+	case 6:
+		run_of(r, 6, bytes, is_sum, adds);
+		break;
+	default:
+		run_of(r, 7, bytes, is_sum, adds);
 	}
 }
 

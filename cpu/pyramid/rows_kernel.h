@@ -47,6 +47,8 @@ static size_t row_cells(const struct row_walk *w, int q)
 	return (size_t)(w->lists[q].at - w->lists[0].at) * SX_BLOCK_CELLS;
 }
 
+#define TURN_PIXELS (VEC_BYTES / PIXEL)
+
 /*
  * Exchanges rows and columns of groups of 8 cells of a block. from_row, to_row: bytes of a row; a row of one
  * has as many groups as the other has rows.
@@ -54,20 +56,27 @@ static size_t row_cells(const struct row_walk *w, int q)
 static ALWAYS_INLINE void turn_block(const uint8_t *restrict from, uint8_t *restrict to, int from_row,
 				     int to_row)
 {
-	for (int i = 0; i < SX_BLOCK_CELLS / from_row; i++)
-		for (int n = 0; n < from_row; n += PIXEL)
-			memcpy(to + n / PIXEL * to_row + i * PIXEL, from + i * from_row + n, PIXEL);
+	for (int i = 0; i < SX_BLOCK_CELLS / from_row; i += TURN_PIXELS)
+		for (int n = 0; n < from_row; n += VEC_BYTES) {
+			vb v[TURN_PIXELS];
+
+			UNROLL for (int k = 0; k < TURN_PIXELS; k++) v[k] =
+				vb_load(from + (i + k) * from_row + n);
+			vb_turn_groups(v);
+			UNROLL for (int k = 0; k < TURN_PIXELS; k++)
+				vb_store(to + (n / PIXEL + k) * to_row + i * PIXEL, v[k]);
+		}
 }
 
-/* Exchanges rows and columns of groups of 8 cells: from [y][x][d] to [x][y][d]. */
-static void turn_costs(const struct row_walk *w)
+/* Exchanges rows and columns of groups of 8 cells of tile q: from [y][x][d] to [x][y][d]. */
+static ALWAYS_INLINE void turn_costs(const struct row_walk *w, int q)
 {
-	const int last = w->l->scale.tiles_x - 1;
-	const size_t cells = row_cells(w, last) + (size_t)w->lists[last].count * SX_BLOCK_CELLS;
-	const uint8_t *cost = w->l->cost + (size_t)w->lists[0].at * SX_BLOCK_CELLS;
+	const uint8_t *cost = w->l->cost + (size_t)w->lists[q].at * SX_BLOCK_CELLS;
+	uint8_t *turned = w->s->turned + row_cells(w, q);
 
-	for (size_t at = 0; at < cells; at += SX_BLOCK_CELLS)
-		turn_block(cost + at, w->s->turned + at, SX_TILE_ROW_BYTES, SX_TILE_COLUMN_BYTES);
+	for (int k = 0; k < w->lists[q].count; k++)
+		turn_block(cost + k * SX_BLOCK_CELLS, turned + k * SX_BLOCK_CELLS, SX_TILE_ROW_BYTES,
+			   SX_TILE_COLUMN_BYTES);
 }
 
 static ALWAYS_INLINE void row_set_p2(struct row_walk *w, int x, int from)
@@ -85,69 +94,88 @@ static ALWAYS_INLINE void row_set_p2(struct row_walk *w, int x, int from)
 	}
 }
 
-/* A path through the row of tiles. */
-struct row_path {
-	const struct sx_search_list *list; /* list of the tile that it has reached; NULL: none yet */
-	int dx, turn;			   /* state[turn] is written next */
-	uint8_t *state[2];
-	uint8_t *all;	     /* excess costs of the row of tiles */
-	const uint8_t *cost; /* costs of the tile */
-	uint8_t *excess;
-	struct search_from enter[SX_LIST_BLOCKS_MAX], from[2][SX_LIST_BLOCKS_MAX];
-};
-
-/* Enters tile q. */
-static ALWAYS_INLINE void path_enter(const struct row_walk *w, struct row_path *p, int q)
+/* Sets P2 of the steps to n columns of a tile, from column x on in the direction of the walk. */
+static ALWAYS_INLINE void row_set_tile_p2(struct row_walk *w, int x, int dx, int n, uint8_t *p2)
 {
-	const struct sx_search_list *list = &w->lists[q];
-
-	if (p->list)
-		search_link(p->enter, list, p->list, p->state[p->turn ^ 1], SX_TILE_COLUMN_BYTES);
-	else
-		search_link_start(p->enter, list->count);
-	for (int k = 0; k < 2; k++)
-		search_link(p->from[k], list, list, p->state[k], SX_TILE_COLUMN_BYTES);
-	p->list = list;
-	p->cost = w->s->turned + row_cells(w, q);
-	p->excess = p->all + row_cells(w, q);
+	for (int i = 0; i < n; i++, x += dx) {
+		row_set_p2(w, x, x - dx);
+		memcpy(p2 + i * SX_TILE_COLUMN_BYTES, w->p2, SX_TILE_COLUMN_BYTES);
+	}
 }
 
-/* Steps a path to column x. */
-static ALWAYS_INLINE void path_walk(struct row_walk *w, struct row_path *p, int x, bool adds)
-{
-	const int q = x / SX_SEARCH_TILE_WIDTH, at = x % SX_SEARCH_TILE_WIDTH * SX_TILE_COLUMN_BYTES;
-	const bool is_new = p->list != &w->lists[q];
-	struct search_step step = {.p2 = w->p2, .p1 = w->l->m.p.p1};
+/* A path through the row of tiles. */
+struct row_path {
+	int dx;
+	uint8_t *all; /* what it adds to the cells of the row of tiles */
+	struct search_rows rows;
+	struct search_run run;
+	const struct sx_search_list *before; /* list of the tile before; NULL: none */
+};
 
-	if (is_new)
-		path_enter(w, p, q);
-	row_set_p2(w, x, x - p->dx);
-	step.from = is_new ? p->enter : p->from[p->turn ^ 1];
-	step.count = p->list->count;
-	step.cost = p->cost + at;
-	step.excess = p->excess + at;
-	step.to = p->state[p->turn];
-	if (adds)
-		search_step(&step, SX_TILE_COLUMN_BYTES, true);
+static void row_path_start(const struct row_walk *w, struct row_path *p, int dx, uint8_t *all, uint8_t *state)
+{
+	p->dx = dx;
+	p->all = all;
+	p->run = (struct search_run){.rows = &p->rows,
+				     .step = dx * SX_TILE_COLUMN_BYTES,
+				     .p2_step = w->l->m.p.p2_edge ? SX_TILE_COLUMN_BYTES : 0,
+				     .p1 = w->l->m.p.p1,
+				     .state = state};
+	p->before = NULL;
+	search_rows_start(&p->rows, search_zero);
+}
+
+/* Walks a path through tile q. */
+static ALWAYS_INLINE void path_walk(struct row_walk *w, struct row_path *p, int q, bool is_sum, bool adds)
+{
+	uint8_t p2[SX_SEARCH_TILE_WIDTH * SX_TILE_COLUMN_BYTES] __attribute__((aligned(64)));
+	const struct sx_search_list *list = &w->lists[q];
+	const int x0 = q * SX_SEARCH_TILE_WIDTH, rest = w->l->scale.width - x0;
+	const int n = rest < SX_SEARCH_TILE_WIDTH ? rest : SX_SEARCH_TILE_WIDTH;
+	const size_t at = row_cells(w, q) + (size_t)(p->dx < 0 ? (n - 1) * SX_TILE_COLUMN_BYTES : 0);
+
+	if (w->l->m.p.p2_edge)
+		row_set_tile_p2(w, p->dx < 0 ? x0 + n - 1 : x0, p->dx, n, p2);
+	p->run.list = list;
+	p->run.steps = n;
+	p->run.p2 = w->l->m.p.p2_edge ? p2 : w->p2;
+	p->run.cost = w->s->turned + at;
+	p->run.sum = p->all + at;
+	search_run(&p->run, SX_TILE_COLUMN_BYTES, is_sum, adds);
+	if (p->before)
+		search_rows_remove(&p->rows, p->before);
 	else
-		search_step(&step, SX_TILE_COLUMN_BYTES, false);
-	p->turn ^= 1;
+		search_rows_start(&p->rows, search_absent);
+	search_rows_set(&p->rows, list, p->run.state, SX_TILE_COLUMN_BYTES);
+	p->before = list;
 }
 
 /*
- * Walks both paths at once, because they hide each other's latency. joins: the path that comes second to a
- * column adds to what the first one left there.
+ * Walks both paths at once, because they hide each other's latency. usual: the path that comes second to a
+ * tile adds to what the first one left there.
  */
-static ALWAYS_INLINE void walk_row(struct row_walk *w, bool joins)
+static ALWAYS_INLINE void walk_row(struct row_walk *w, bool usual)
 {
-	const int last = w->l->scale.width - 1;
-	struct row_path right = {.dx = 1, .state = {w->s->state[0], w->s->state[1]}, .all = w->s->right};
-	struct row_path left = {
-		.dx = -1, .state = {w->s->state[2], w->s->state[3]}, .all = joins ? w->s->right : w->s->left};
+	const int last = w->l->scale.tiles_x - 1;
+	struct row_path right, left;
 
-	for (int x = 0; x <= last; x++) {
-		path_walk(w, &right, x, joins && x > last - x);
-		path_walk(w, &left, last - x, joins && last - x <= x);
+	row_path_start(w, &right, 1, w->s->right, w->s->state[0]);
+	row_path_start(w, &left, -1, usual ? w->s->right : w->s->left, w->s->state[1]);
+	for (int q = 0; q <= last; q++) {
+		const int back = last - q;
+
+		if (q <= back)
+			turn_costs(w, q);
+		if (q < back)
+			turn_costs(w, back);
+		if (usual && q > back)
+			path_walk(w, &right, q, usual, true);
+		else
+			path_walk(w, &right, q, usual, false);
+		if (usual && back <= q)
+			path_walk(w, &left, back, usual, true);
+		else
+			path_walk(w, &left, back, usual, false);
 	}
 }
 
@@ -157,10 +185,12 @@ static const uint16_t tile_columns[TILE_PIXELS] = {C8(0),  C8(1),  C8(2),  C8(3)
 						   C8(12), C8(13), C8(14), C8(15)};
 #undef C8
 
-/* Summands of sum_block(): costs, excess costs of horizontal paths, and of the others. */
+/* Summands of sum_block(): costs, what the horizontal paths add to them, and what the others do. */
 struct sum_terms {
-	const uint8_t *cost, *right, *left, *volume; /* left: NULL: right has both; volume: bytes, or NULL */
-	const uint16_t *wide;			     /* words, or NULL */
+	const uint8_t *cost;	     /* NULL: the others have them */
+	const uint8_t *right, *left; /* left: NULL: right has both */
+	const uint8_t *volume;	     /* bytes, or NULL */
+	const uint16_t *wide;	     /* words, or NULL */
 	int path_bits;
 };
 
@@ -172,9 +202,10 @@ static ALWAYS_INLINE void sum_block(const struct sum_terms *t, uint16_t *sum)
 
 		for (int y = 0; y < SX_SEARCH_TILE_HEIGHT; y++) {
 			const int at = y * SX_TILE_ROW_BYTES + x * PIXEL;
-			vw s = vw_add(vw_shift_left(vw_widen(t->cost + at), t->path_bits),
-				      vw_widen(t->right + at));
+			vw s = vw_widen(t->right + at);
 
+			if (t->cost)
+				s = vw_add(s, vw_shift_left(vw_widen(t->cost + at), t->path_bits));
 			if (t->left)
 				s = vw_add(s, vw_widen(t->left + at));
 			if (t->volume)
@@ -190,7 +221,7 @@ static ALWAYS_INLINE void sum_block(const struct sum_terms *t, uint16_t *sum)
 	}
 }
 
-/* Sums the path costs of tile q with n columns. usual: 4 paths, whose sums of two are bytes. */
+/* Sums the path costs of tile q with n columns. usual: search_is_usual(). */
 static void sum_tile(const struct row_walk *w, int q, int n, bool usual)
 {
 	const struct sx_search_level *l = w->l;
@@ -200,7 +231,7 @@ static void sum_tile(const struct row_walk *w, int q, int n, bool usual)
 		const size_t cells = ((size_t)w->lists[q].at + (size_t)k) * SX_BLOCK_CELLS;
 		const size_t in_row = row_cells(w, q) + (size_t)k * SX_BLOCK_CELLS;
 		uint16_t *sum = w->s->sum + (size_t)k * SUM_BLOCK + SUM_MARGIN * PIXEL;
-		struct sum_terms t = {.cost = l->cost + cells, .right = right, .path_bits = 2};
+		struct sum_terms t = {.right = right};
 
 		turn_block(w->s->right + in_row, right, SX_TILE_COLUMN_BYTES, SX_TILE_ROW_BYTES);
 		if (usual) {
@@ -208,6 +239,7 @@ static void sum_tile(const struct row_walk *w, int q, int n, bool usual)
 			sum_block(&t, sum);
 			continue;
 		}
+		t.cost = l->cost + cells;
 		t.left = left;
 		turn_block(w->s->left + in_row, left, SX_TILE_COLUMN_BYTES, SX_TILE_ROW_BYTES);
 		t.path_bits = l->m.p.paths == 8 ? 3 : l->m.p.paths / 2;
@@ -225,8 +257,9 @@ static void sum_tile(const struct row_walk *w, int q, int n, bool usual)
 /* Winners of the pixels of a tile, [x][y]: words of S, and places in the list. */
 struct winners {
 	uint16_t least[TILE_PIXELS], place[TILE_PIXELS], low[TILE_PIXELS], high[TILE_PIXELS];
-	uint16_t second[TILE_PIXELS]; /* least S of the others, neighbours left out */
-	uint16_t d0[PLACES];	      /* disparity of each place */
+	uint16_t second[TILE_PIXELS];  /* least S of the others, neighbours left out */
+	uint16_t d0[PLACES];	       /* disparity of each place */
+	uint16_t rows[2][TILE_PIXELS]; /* disparities and confidences, [y][x] */
 	int places[SX_SEARCH_TILE_BLOCKS];
 };
 
@@ -308,14 +341,24 @@ static void store_winners(const struct row_walk *w, struct winners *of, int q, i
 		confidence[i] =
 			(uint16_t)(((c < 255 ? c : 255) & (end - 1)) | (SX_WINNER_CONFIDENCE_END & -end));
 	}
+	for (int x = 0; x < SX_SEARCH_TILE_WIDTH; x += PIXEL) {
+		vec_turn_words(disparity + x * PIXEL, of->rows[0] + x, SX_SEARCH_TILE_WIDTH);
+		vec_turn_words(confidence + x * PIXEL, of->rows[1] + x, SX_SEARCH_TILE_WIDTH);
+	}
 	for (int y = 0; y < w->rows; y++) {
 		uint16_t *d = (uint16_t *)sx_image_row(&w->l->f.winner, w->y0 + y) + q * SX_SEARCH_TILE_WIDTH;
 		uint8_t *c =
 			(uint8_t *)sx_image_row(&w->l->f.confidence, w->y0 + y) + q * SX_SEARCH_TILE_WIDTH;
+		uint8_t narrow[SX_SEARCH_TILE_WIDTH];
 
-		for (int x = 0; x < n; x++) {
-			d[x] = disparity[x * PIXEL + y];
-			c[x] = (uint8_t)confidence[x * PIXEL + y];
+		for (int x = 0; x < SX_SEARCH_TILE_WIDTH; x++)
+			narrow[x] = (uint8_t)of->rows[1][y * SX_SEARCH_TILE_WIDTH + x];
+		if (n == SX_SEARCH_TILE_WIDTH) { /* a constant number of bytes is one store */
+			memcpy(d, of->rows[0] + y * SX_SEARCH_TILE_WIDTH, SX_SEARCH_TILE_WIDTH * sizeof(*d));
+			memcpy(c, narrow, SX_SEARCH_TILE_WIDTH);
+		} else {
+			memcpy(d, of->rows[0] + y * SX_SEARCH_TILE_WIDTH, (size_t)n * sizeof(*d));
+			memcpy(c, narrow, (size_t)n);
 		}
 	}
 }
@@ -358,11 +401,24 @@ static void store_right(const struct row_walk *w)
 	const uint16_t *best = w->s->best + w->l->scale.disparities * PIXEL;
 	const uint16_t *best_x = w->s->best_x + w->l->scale.disparities * PIXEL;
 
-	for (int y = 0; y < w->rows; y++) {
-		uint16_t *out = sx_image_row(&w->l->f.winner_right, w->y0 + y);
+	for (int r = 0; r < w->l->scale.width; r += PIXEL) {
+		const int rest = w->l->scale.width - r;
+		uint16_t d[PIXEL * PIXEL], rows[PIXEL * PIXEL];
 
-		for (int r = 0; r < w->l->scale.width; r++)
-			out[r] = (uint16_t)(best[r * PIXEL + y] < SUM_NONE ? best_x[r * PIXEL + y] - r : 0);
+		for (int i = 0; i < PIXEL * PIXEL; i++) {
+			const int at = r * PIXEL + i;
+
+			d[i] = (uint16_t)(best[at] < SUM_NONE ? best_x[at] - (at / PIXEL) : 0);
+		}
+		vec_turn_words(d, rows, PIXEL);
+		for (int y = 0; y < w->rows; y++) {
+			uint16_t *out = (uint16_t *)sx_image_row(&w->l->f.winner_right, w->y0 + y) + r;
+
+			if (rest >= PIXEL)
+				memcpy(out, rows + y * PIXEL, PIXEL * sizeof(*out));
+			else
+				memcpy(out, rows + y * PIXEL, (size_t)rest * sizeof(*out));
+		}
 	}
 }
 
@@ -451,11 +507,6 @@ static void find_hits(const struct row_walk *w, int q, int n)
 				hits[x * PIXEL + y];
 }
 
-static bool is_usual(const struct sx_search_level *l)
-{
-	return l->m.p.paths == 4 && 2 * l->m.p.p2 <= UINT8_MAX && !l->is_wide;
-}
-
 /* Sums the path costs of tile q, and finds its winners or hits. */
 static void finish_tile(const struct row_walk *w, int q, bool usual)
 {
@@ -481,13 +532,12 @@ static void search_rows(const struct sx_search_level *l, int j, struct sx_search
 	struct row_walk w = {
 		.l = l, .s = s, .lists = sx_search_list_at(l, 0, j), .y0 = j * SX_SEARCH_TILE_HEIGHT};
 	const int left = l->scale.height - w.y0;
-	const bool usual = is_usual(l);
+	const bool usual = search_is_usual(l);
 
 	w.rows = left < SX_SEARCH_TILE_HEIGHT ? left : SX_SEARCH_TILE_HEIGHT;
 	memset(w.p2, l->m.p.p2, sizeof(w.p2));
 	for (int i = 0; i < l->most_blocks * SUM_BLOCK; i++)
 		s->sum[i] = WORD_MOST;
-	turn_costs(&w);
 	if (usual)
 		walk_row(&w, true);
 	else

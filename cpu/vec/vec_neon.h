@@ -432,4 +432,30 @@ static inline vb vb_add_held(vb a, vb b)
 	return vqaddq_u8(a, b);
 }
 
+static inline void vec_turn_words(const uint16_t *from, uint16_t *to, int pitch)
+{
+	vw v[8];
+
+	for (int i = 0; i < 8; i++)
+		v[i] = vw_load(from + 8 * i);
+	vw_turn8(v);
+	for (int i = 0; i < 8; i++)
+		vw_store(to + i * pitch, v[i]);
+}
+
+static inline vb vb_least8(vb v)
+{
+	v = vminq_u8(v, vreinterpretq_u8_u32(vrev64q_u32(vreinterpretq_u32_u8(v))));
+	v = vminq_u8(v, vreinterpretq_u8_u16(vrev32q_u16(vreinterpretq_u16_u8(v))));
+	return vminq_u8(v, vrev16q_u8(v));
+}
+
+static inline void vb_turn_groups(vb v[2])
+{
+	const uint64x2_t a = vreinterpretq_u64_u8(v[0]), b = vreinterpretq_u64_u8(v[1]);
+
+	v[0] = vreinterpretq_u8_u64(vzip1q_u64(a, b));
+	v[1] = vreinterpretq_u8_u64(vzip2q_u64(a, b));
+}
+
 #endif

@@ -571,4 +571,30 @@ static inline vb vb_add_held(vb a, vb b)
 	return sum | (vb)(sum < a);
 }
 
+static inline void vec_turn_words(const uint16_t *from, uint16_t *to, int pitch)
+{
+	vw v[8];
+
+	for (int i = 0; i < 8; i++)
+		v[i] = vw_load(from + 8 * i);
+	vw_turn8(v);
+	for (int i = 0; i < 8; i++)
+		vw_store(to + i * pitch, v[i]);
+}
+
+static inline vb vb_least8(vb v)
+{
+	v = vb_min(v, VEC_SHUFFLE(v, v, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
+	v = vb_min(v, VEC_SHUFFLE(v, v, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+	return vb_min(v, VEC_SHUFFLE(v, v, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14));
+}
+
+static inline void vb_turn_groups(vb v[2])
+{
+	const vb a = v[0], b = v[1];
+
+	v[0] = VEC_SHUFFLE(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+	v[1] = VEC_SHUFFLE(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+}
+
 #endif
