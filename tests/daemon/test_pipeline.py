@@ -275,10 +275,11 @@ class Pipeline(TestCase):
         self.assertEqual(log.count("engine too slow"), 1)
 
     def test_an_engine_that_hangs_is_not_too_slow(self):
-        i = self.fake(interval_us=20000, compute_us=1000, hang_at=100)
+        # a pair every 100 ms: a busy machine loses few of them before the engine hangs
+        i = self.fake(interval_us=100000, compute_us=1000, hang_at=30)
         s = i.until_state("degraded", 30)
-        self.assertRegex(s["reason"], r"^no frame finished for 1\.\d s while one is in flight$")
-        self.assertGreater(s["frames"]["dropped"]["overload"], 20)
+        self.assertRegex(s["reason"], r"^no frame finished for [1-4]\.\d s while one is in flight$")
+        self.assertGreater(s["frames"]["dropped"]["overload"], 10)
         self.assertNotIn("too slow", i.text())
 
     def test_pairs_behind_the_last_one_are_not_overload(self):
