@@ -976,6 +976,13 @@ STIXEL_API const char *stixel_kind_name(unsigned kind);
 STIXEL_API const char *stixel_state_name(unsigned state);
 STIXEL_API const char *stixel_publisher_name(unsigned publisher);
 STIXEL_API const char *stixel_road_name(unsigned origin);
+/*
+ * (since 1.7) Writes the colour in which all programs of stixeld show a semantic class: red, green, blue. A
+ * name of Cityscapes' classes has the colour that its authors chose (M. Cordts et al., "The Cityscapes
+ * Dataset", CVPR 2016), any other name one of 14 colours, by label. "_" and "-" are the same in a name, as are
+ * capital and small letters. name: NULL if it is not known. Any thread.
+ */
+STIXEL_API void stixel_class_colour(const char *name, uint32_t label, uint8_t rgb[3]);
 /* Returns the version of the library, "0.1.0". */
 STIXEL_API const char *stixel_version(void);
 

@@ -6,7 +6,6 @@
 #ifndef SX_RECORDING_MESSAGES_PALETTE_H
 #define SX_RECORDING_MESSAGES_PALETTE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct sx_rgb {
@@ -41,15 +40,8 @@ struct sx_rgb sx_palette_distance_at(double place);
  */
 struct sx_rgb sx_palette_class(unsigned kind);
 
-/*
- * Returns the colour of a semantic class: for a name of the classes of Cityscapes the colour that its authors
- * chose for it (M. Cordts et al., "The Cityscapes Dataset", CVPR 2016), which is how the field shows them;
- * else one of 14 colours, by label. "_" and "-" are the same, as are capital and small letters. name: NULL if
- * it is not known.
- */
+/* Returns the colour of a semantic class: stixel_class_colour(). name: NULL if it is not known. */
 struct sx_rgb sx_palette_label(const char *name, unsigned label);
-/* The names with a colour of their own, for a table: name and colour of entry i; NULL behind the last. */
-const char *sx_palette_named(size_t i, struct sx_rgb *colour);
 
 static inline uint8_t sx_palette_mix_byte(unsigned under, unsigned over, unsigned alpha)
 {

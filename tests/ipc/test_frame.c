@@ -504,6 +504,7 @@ static void helpers(void **state)
 	struct stixel_frame_header h = {
 		.fx = 700, .baseline_m = 0.5, .capture_left_ns = 10, .capture_right_ns = 7};
 	struct stixel s = {.disparity_q7 = 128 * 35};
+	uint8_t rgb[3];
 
 	assert_true(stixel_depth_m(&h, &s) == 10.0);
 	assert_true(stixel_disparity_px(&s) == 35.0);
@@ -514,6 +515,12 @@ static void helpers(void **state)
 	assert_int_equal(stixel_age_ns(&h, 20), 13);
 	assert_string_equal(stixel_kind_name(STIXEL_SKY), "sky");
 	assert_string_equal(stixel_kind_name(4), "?");
+	stixel_class_colour("Traffic_Light", 3, rgb);
+	assert_memory_equal(rgb, ((uint8_t[3]){250, 170, 30}), 3);
+	stixel_class_colour("traffic-lights", 3, rgb);
+	assert_memory_equal(rgb, ((uint8_t[3]){240, 228, 66}), 3);
+	stixel_class_colour(NULL, 3 + 14, rgb);
+	assert_memory_equal(rgb, ((uint8_t[3]){240, 228, 66}), 3);
 	assert_string_equal(stixel_state_name(STIXEL_STATE_REPLACED), "replaced");
 	assert_string_equal(stixel_state_name(99), "?");
 	assert_string_equal(stixel_publisher_name(STIXEL_PUBLISHER_DIED), "died");

@@ -8,9 +8,12 @@
  */
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/advice.h"
+#include "config/classes.h"
+#include "config/config.h"
 #include "recording/messages/palette.h"
 #include "stixel.h"
 #include "tools/draw/overlay.h"
@@ -23,21 +26,32 @@ static void print_head(const char *what)
 	printf("// %s Made by tools/web/tables.c.\n// SPDX-License-Identifier: Apache-2.0\n", what);
 }
 
+/* The names with a colour of their own are those of the default of semantics.classes. */
 static void print_class_colours(void)
 {
-	struct sx_rgb c;
-	const char *name;
+	struct sx_semantic_params classes = {0};
+	struct sx_class_names names;
+	struct sx_settings defaults;
+	struct sx_why why;
 
-	print_head("Colours of semantic classes of recording/messages/palette.c: by name, else by label.");
+	if (sx_settings_init(&defaults) < 0 ||
+	    sx_classes_parse(defaults.semantics.classes, &classes, &names, &why) < 0)
+		exit(70);
+	print_head("Colours of semantic classes, stixel_class_colour(): by name, else by label.");
 	printf("export const NAMED = {");
-	for (size_t i = 0; (name = sx_palette_named(i, &c)); i++)
-		printf("%s\"%s\": [%d, %d, %d]", i ? ", " : "", name, c.r, c.g, c.b);
+	for (int i = 0; i < classes.classes; i++) {
+		const struct sx_rgb c = sx_palette_label(names.name[i], 0);
+
+		printf("%s\"%s\": [%d, %d, %d]", i ? ", " : "", names.name[i], c.r, c.g, c.b);
+	}
 	printf("};\nexport const LABEL = [");
 	for (unsigned label = 0; label < STIXEL_CLASSES_MAX; label++) {
-		c = sx_palette_label(NULL, label);
+		const struct sx_rgb c = sx_palette_label(NULL, label);
+
 		printf("%s[%d, %d, %d]", label ? ", " : "", c.r, c.g, c.b);
 	}
 	puts("];");
+	sx_settings_finish(&defaults);
 }
 
 static void print_palette(void)

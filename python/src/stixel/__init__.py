@@ -24,7 +24,7 @@ from ._pairs import Pair, PairCounts, PairWriter, RawCamera
 from ._reader import Reader, Status
 from ._recorded import Damage, End, Gap, GapReason, Life
 from ._recording import Recording
-from ._scores import ScoreWriter, one_hot
+from ._scores import ScoreWriter, class_colour, one_hot
 from ._url import open_url
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ = [
     "NotAllowed", "NotConnected", "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "POINT", "Pair",
     "PairCounts", "PairWriter", "Part", "Plane", "Publisher", "RawCamera", "Reader", "Recording", "Refused",
     "Restarted", "Road", "RoadOrigin", "STIXEL", "Scan", "ScanAs", "ScoreWriter", "Stamp", "State", "Status",
-    "StixelError", "library_version", "load", "one_hot", "open", "open_path", "open_url"]
+    "StixelError", "class_colour", "library_version", "load", "one_hot", "open", "open_path", "open_url"]
 
 
 def __getattr__(name: str) -> str:
