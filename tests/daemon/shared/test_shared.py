@@ -598,7 +598,13 @@ class SharedSocket(Shared):
         i = self.daemon()
         os.unlink(i.pairs)
         until(lambda: os.path.exists(i.pairs), 30, "pairs.sock")
-        w = self.writer(i)  # accepted although nothing was connected when the socket changed
+
+        def connected():
+            try:
+                return self.writer(i)  # accepted although nothing was connected when the socket changed
+            except ConnectionRefusedError:  # the new socket is there, but does not listen yet
+                return None
+        w = until(connected, 30, "a socket that listens")
         self.give(w)
         os.unlink(i.pairs)
         until(lambda: os.path.exists(i.pairs), 30, "pairs.sock")
