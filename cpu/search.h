@@ -56,8 +56,8 @@ struct sx_search_scratch {
 	struct sx_matcher_scratch matcher;
 	int dense_rows;	  /* rows that sx_search_dense() computes at a time */
 	uint8_t *turned;  /* costs of a row of tiles, [tile][block][x][y][d] */
-	uint8_t *right;	  /* what the path to the right adds, or both paths of rows, as turned */
-	uint8_t *left;	  /* what the path to the left adds, where it is not added to right */
+	uint8_t *right;	  /* sums of the path to the right, or of both paths of rows; order as in turned */
+	uint8_t *left;	  /* sums of the path to the left, unless right has them, too */
 	uint8_t *turn[2]; /* cells of a block */
 	uint8_t *state[SX_COLUMNS_TOGETHER]; /* [block] rows of a path */
 	uint16_t *sum;			     /* S of one tile, see rows_kernel.h */

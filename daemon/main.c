@@ -225,7 +225,10 @@ static int run_alone(struct sx_options *options)
 
 /* ---- several instances in one process ---- */
 
-/* One instance of several. main loads the settings for the first start, its own thread for later ones. */
+/*
+ * One instance of several. The main thread loads the settings for the first start. The thread of the instance
+ * loads them for a later start.
+ */
 struct instance {
 	struct sx_options *options;
 	char path[128]; /* default file */

@@ -7,48 +7,26 @@
 #include "daemon/run.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "base/contract.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "daemon/instance/signals.h"
 #include "daemon/run_priv.h"
-
-/*
- * Opens the descriptor for SIGTERM, SIGINT and SIGHUP. Also blocks SIGPIPE and the user signals, which are of
- * no use here. All threads inherit the mask. SIGABRT stays as it is, so that the watchdog can cause a core
- * dump.
- */
-static void catch_signals(struct sx_loop *loop)
-{
-	sigset_t ours, all;
-
-	sx_must(loop->signal_fd, ==, -1);
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGTERM);
-	sigaddset(&ours, SIGINT);
-	sigaddset(&ours, SIGHUP);
-	all = ours;
-	sigaddset(&all, SIGPIPE);
-	sigaddset(&all, SIGUSR1);
-	sigaddset(&all, SIGUSR2);
-	sigprocmask(SIG_BLOCK, &all, NULL);
-	loop->signal_fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
-}
 
 /* Opens the descriptors of the main loop. The supervisor of several instances has the signals and the log. */
 static int open_loop(struct sx_loop *loop, bool alone)
 {
 	struct sx_why why;
 
+	sx_must(loop->signal_fd, ==, -1);
 	if (alone)
-		catch_signals(loop);
+		loop->signal_fd = sx_signals_open();
 	loop->main_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if ((loop->signal_fd >= 0 || !alone) && loop->main_fd >= 0 && sx_log_fd() >= 0)
 		return 0;

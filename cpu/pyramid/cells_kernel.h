@@ -25,7 +25,7 @@ static void cost_row(const struct sx_matcher *m, const struct sx_matcher_frame *
 	cost_pixels(m, f, y, 0, m->width, cost, m->p.disparities);
 }
 
-/* Computes the costs of all disparities for a row of tiles, and copies those of the searched blocks. */
+/* Computes the costs of all disparities for a row of tiles, and copies the costs of the searched blocks. */
 static void pack_costs(const struct sx_search_level *l, int j, struct sx_search_scratch *s)
 {
 	const int y0 = j * SX_SEARCH_TILE_HEIGHT;

@@ -146,9 +146,9 @@ static const uint8_t *search_row_of(const struct sx_search_list *list, const uin
 	return search_absent;
 }
 
-/* Where the rows of each block lie before a path enters a tile; search_absent for blocks without any. */
+/* Places of the rows of each block before a path enters a tile. A block without rows has search_absent. */
 struct search_rows {
-	const uint8_t *of[SX_PYRAMID_BLOCKS_MAX + 2]; /* of block b: [b + 1] */
+	const uint8_t *of[SX_PYRAMID_BLOCKS_MAX + 2]; /* block b has [b + 1] */
 };
 
 static void search_rows_start(struct search_rows *rows, const uint8_t *start)
@@ -188,7 +188,7 @@ struct search_run {
 
 #define RUN_TOGETHER 2 /* most vectors of a row that are walked together */
 
-/* What a run keeps in registers: L of each block, and m. */
+/* Values that a run keeps in registers: L of each block, and m. */
 struct search_lanes {
 	vb l[SX_LIST_BLOCKS_MAX][RUN_TOGETHER], m[RUN_TOGETHER];
 };
@@ -220,8 +220,8 @@ static ALWAYS_INLINE void run_row(const struct search_run *r, struct search_lane
 }
 
 /*
- * Walks n vectors of each row. is_sum: sums are of L, not of its excess over the cost. adds: to those that are
- * there.
+ * Walks n vectors of each row. is_sum: a sum is one of L, not of the excess of L over the cost. adds: the run
+ * adds to the present sums, and does not overwrite them.
  */
 static ALWAYS_INLINE void run_part(const struct search_run *r, int i, int count, int bytes, int n,
 				   bool is_sum, bool adds)

@@ -106,7 +106,7 @@ static ALWAYS_INLINE void row_set_tile_p2(struct row_walk *w, int x, int dx, int
 /* A path through the row of tiles. */
 struct row_path {
 	int dx;
-	uint8_t *all; /* what it adds to the cells of the row of tiles */
+	uint8_t *all; /* amounts that the path adds to the cells of the row of tiles */
 	struct search_rows rows;
 	struct search_run run;
 	const struct sx_search_list *before; /* list of the tile before; NULL: none */

@@ -571,16 +571,7 @@ static inline vb vb_add_held(vb a, vb b)
 	return sum | (vb)(sum < a);
 }
 
-static inline void vec_turn_words(const uint16_t *from, uint16_t *to, int pitch)
-{
-	vw v[8];
-
-	for (int i = 0; i < 8; i++)
-		v[i] = vw_load(from + 8 * i);
-	vw_turn8(v);
-	for (int i = 0; i < 8; i++)
-		vw_store(to + i * pitch, v[i]);
-}
+#include "cpu/vec/vec_turn_words.h"
 
 static inline vb vb_least8(vb v)
 {

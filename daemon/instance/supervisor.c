@@ -19,6 +19,7 @@
 #include "base/contract.h"
 #include "base/log.h"
 #include "base/wake.h"
+#include "daemon/instance/signals.h"
 
 #define START_NS (90 * SX_NS_PER_S)  /* longest time for a start, as TimeoutStartSec= of the unit */
 #define RELOAD_NS (30 * SX_NS_PER_S) /* longest time that the manager waits for a reload */
@@ -170,7 +171,7 @@ static void order_stop(struct supervisor *s)
 	}
 }
 
-/* The supervisor lets every instance reread its configuration, and starts those that have failed. */
+/* Orders every instance to read its configuration again, and starts those that have failed. */
 static void order_reload(struct supervisor *s)
 {
 	if (s->stop)
@@ -354,23 +355,14 @@ static void watch(struct supervisor *s)
 	ping(s);
 }
 
-/* Blocks the signals, and opens what the supervisor waits for. The threads of instances inherit the mask. */
+/* Opens what the supervisor waits for. The threads of instances inherit the mask of the signals. */
 static int open_all(struct supervisor *s)
 {
-	sigset_t ours, all;
-
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGTERM);
-	sigaddset(&ours, SIGINT);
-	sigaddset(&ours, SIGHUP);
-	all = ours;
-	sigaddset(&all, SIGPIPE);
-	sigaddset(&all, SIGUSR1);
-	sigaddset(&all, SIGUSR2);
-	pthread_sigmask(SIG_BLOCK, &all, NULL);
-	s->signal_fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+	s->signal_fd = sx_signals_open();
+	if (s->signal_fd < 0)
+		return s->signal_fd;
 	s->report_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (s->signal_fd < 0 || s->report_fd < 0)
+	if (s->report_fd < 0)
 		return -errno;
 	if (sx_log_fd() < 0)
 		return sx_log_fd();

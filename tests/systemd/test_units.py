@@ -223,12 +223,16 @@ class Systemd(unittest.TestCase):
                 self.assertEqual(p.returncode, 0, line)
         self.assertRegex(read(WEB_UNIT), r"(?m)^ExecStart=/\S+/stixel-web \$STIXEL_WEB_OPTIONS$")
 
-    def bridge_unit(self, drop_in="", more=""):
-        text = re.sub(r"(?m)^ExecStart=\S+", "ExecStart=/bin/true", read(BRIDGE_UNIT))
+    def unit_file(self, unit, name, drop_in="", more=""):
+        """Makes a unit that starts /bin/true, with a drop-in and further lines. Returns its path."""
+        text = re.sub(r"(?m)^ExecStart=\S+", "ExecStart=/bin/true", read(unit))
         text += "\n" + read(FOLDER + "/drop-ins/%s.conf" % drop_in) if drop_in else ""
-        with open(self.folder + "/stixel-bridge.service", "w") as f:
+        with open(self.folder + "/" + name, "w") as f:
             f.write(text + more)
         return f.name
+
+    def bridge_unit(self, drop_in="", more=""):
+        return self.unit_file(BRIDGE_UNIT, "stixel-bridge.service", drop_in, more)
 
     @unittest.skipUnless(BRIDGE_UNIT, "stixel-bridge is not part of this build")
     @needs("systemd-analyze")
@@ -245,12 +249,8 @@ class Systemd(unittest.TestCase):
         self.assertLessEqual(self.exposure_of(self.bridge_unit("bridge-lan")), 2.0)
         self.assertGreater(self.exposure_of(self.bridge_unit(more="[Service]\nUser=root\nSystemCallFilter=\n")), 1.6)
 
-    def segment_unit(self, drop_in="", more=""):
-        text = re.sub(r"(?m)^ExecStart=\S+", "ExecStart=/bin/true", read(SEGMENT_UNIT))
-        text += "\n" + read(FOLDER + "/drop-ins/%s.conf" % drop_in) if drop_in else ""
-        with open(self.folder + "/stixel-segment@front.service", "w") as f:
-            f.write(text + more)
-        return f.name
+    def segment_unit(self, drop_in=""):
+        return self.unit_file(SEGMENT_UNIT, "stixel-segment@front.service", drop_in)
 
     @unittest.skipUnless(SEGMENT_UNIT, "stixel-segment is not part of this build")
     @needs("systemd-analyze")
