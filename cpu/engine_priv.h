@@ -17,6 +17,7 @@
 #include "stages/engine.h"
 #include "stages/rectify/rectify.h"
 #include "stages/road/road_finder.h"
+#include "stages/stixels/reach.h"
 #include "stages/stixels/segment.h"
 
 /*
@@ -62,6 +63,7 @@ struct sx_context {
 	struct sx_image cells, cells_confidence; /* output of sx_evidence(), for slanted methods */
 	uint8_t *bright;			 /* enum sx_cell_pixels of each cell: [row][column] */
 	uint32_t *blank, *sky;			 /* [row][sx_sky_words()], see cpu/sky.h */
+	_Atomic uint32_t reach[SX_REACH_BINS];	 /* counts of all columns, see sx_reach_count() */
 	/* scores of cells: U8, [column][row][class]; data is NULL if pairs never have scores */
 	struct sx_image scores;
 	uint32_t *offsets;
@@ -84,7 +86,10 @@ struct sx_context {
 
 /* Computes the frame of x on the pool's leader. arg: struct sx_context. */
 void sx_frame_run(void *arg);
-/* Computes the cells from the taps of columns as sx_evidence() does, on all workers. */
-void sx_evidence_run(struct sx_context *x);
+/*
+ * Computes the cells from the taps of columns as sx_evidence() does, on all workers. Returns the reach of the
+ * frame, 1/128 px (stages/stixels/reach.h).
+ */
+int32_t sx_evidence_run(struct sx_context *x);
 
 #endif

@@ -25,6 +25,7 @@ static void weigh_task(void *arg, int index, int worker)
 {
 	struct sx_context *x = arg;
 	const int u0 = index * PART, u1 = u0 + PART < x->cells.height ? u0 + PART : x->cells.height;
+	uint32_t count[SX_REACH_BINS] = {0};
 
 	(void)worker;
 	x->device->kernels->segment->weigh_columns(
@@ -32,13 +33,24 @@ static void weigh_task(void *arg, int index, int worker)
 		x->bright, u0, u1, &x->cells, &x->cells_confidence);
 	sx_sky_weigh(x->sky, sx_sky_words(x->cells.height), &x->config.params, &x->result.road,
 		     x->config.height, u0, u1, &x->cells, &x->cells_confidence);
+	sx_reach_count(&x->taps[SX_TAP_COLUMNS], u0, u1, &x->result.road, x->config.height,
+		       &x->config.params.stixels, count);
+	for (int i = 0; i < SX_REACH_BINS; i++)
+		atomic_fetch_add_explicit(&x->reach[i], count[i], memory_order_relaxed);
 }
 
-void sx_evidence_run(struct sx_context *x)
+int32_t sx_evidence_run(struct sx_context *x)
 {
 	struct sx_pool *pool = x->device->pool;
+	uint32_t count[SX_REACH_BINS];
+
+	for (int i = 0; i < SX_REACH_BINS; i++)
+		atomic_store_explicit(&x->reach[i], 0, memory_order_relaxed);
 
 	sx_pool_for(pool, x->cells.width, bright_task, x);
 	sx_sky_spread(x->blank, x->cells.width, sx_sky_words(x->cells.height), x->sky);
 	sx_pool_for(pool, (x->cells.height + PART - 1) / PART, weigh_task, x);
+	for (int i = 0; i < SX_REACH_BINS; i++)
+		count[i] = atomic_load_explicit(&x->reach[i], memory_order_relaxed);
+	return sx_reach_of(count, x->cells.height, &x->config.params.stixels);
 }

@@ -175,7 +175,7 @@ static void segment_task(void *arg, int index, int worker)
 
 	sx_segmenter_columns(x->segmenter, &x->cells, u0, u1, worker, &x->segments);
 	for (int u = u0; x->taps[SX_TAP_LEFT_FLAT].data && u < u1; u++) {
-		const struct sx_unmeasured_column c = sx_taps_column(x->taps, &x->config, u);
+		const struct sx_unmeasured_column c = sx_taps_column(x->taps, &x->config, u, f->reach_q7);
 
 		x->segments.count[u] = (uint16_t)sx_unmeasured_column(&c, sx_segments_column(&x->segments, u),
 								      x->segments.count[u]);
@@ -201,7 +201,7 @@ static void make_stixels(struct sx_frame *f)
 	int columns = x->segments.columns;
 
 	sx_pool_for(pool, sx_frame_tasks_of(columns, 8), reduce_task, f);
-	sx_evidence_run(x);
+	f->reach_q7 = sx_evidence_run(x);
 	sx_frame_book(f, SX_STAGE_REDUCE);
 	sx_segmenter_begin(x->segmenter, &x->result.road, &x->cells_confidence,
 			   x->scored ? &x->scores : NULL);

@@ -18,6 +18,7 @@ struct sx_frame {
 	enum sx_shear shear;
 	bool first;
 	uint8_t flags;
+	int32_t reach_q7; /* reach of the frame (stages/stixels/reach.h) */
 	int64_t since;
 	int round; /* round of the search for a bend of the road; -1: search for its plane */
 };

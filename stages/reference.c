@@ -38,6 +38,7 @@
 #include "stages/stixels/compact.h"
 #include "stages/stixels/evidence.h"
 #include "stages/stixels/rdp.h"
+#include "stages/stixels/reach.h"
 #include "stages/stixels/reduce.h"
 #include "stages/stixels/segment.h"
 #include "stages/stixels/slanted.h"
@@ -392,8 +393,15 @@ static void reference_filter(struct sx_context *x, int64_t *t)
 /* Removes the unmeasured parts from stixels. */
 static void part_unmeasured(struct sx_context *x)
 {
+	const struct sx_image *columns = &x->taps[SX_TAP_COLUMNS];
+	const struct sx_stixel_params *p = &x->config.params.stixels;
+	uint32_t count[SX_REACH_BINS] = {0};
+	int32_t reach;
+
+	sx_reach_count(columns, 0, columns->height, &x->result.road, x->config.height, p, count);
+	reach = sx_reach_of(count, columns->height, p);
 	for (int u = 0; u < x->segments.columns; u++) {
-		const struct sx_unmeasured_column c = sx_taps_column(x->taps, &x->config, u);
+		const struct sx_unmeasured_column c = sx_taps_column(x->taps, &x->config, u, reach);
 
 		x->segments.count[u] = (uint16_t)sx_unmeasured_column(&c, sx_segments_column(&x->segments, u),
 								      x->segments.count[u]);

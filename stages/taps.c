@@ -111,7 +111,7 @@ struct sx_diagnostics_input sx_taps_diagnosed(const struct sx_image taps[SX_TAP_
 }
 
 struct sx_unmeasured_column sx_taps_column(const struct sx_image taps[SX_TAP_COUNT],
-					   const struct sx_context_config *c, int u)
+					   const struct sx_context_config *c, int u, int32_t reach_q7)
 {
 	const struct sx_image *left = &taps[SX_TAP_LEFT_FLAT], *right = &taps[SX_TAP_RIGHT_FLAT];
 	const struct sx_stixel_params *p = &c->params.stixels;
@@ -123,5 +123,6 @@ struct sx_unmeasured_column sx_taps_column(const struct sx_image taps[SX_TAP_COU
 		.x = u * p->width + p->width / 2,
 		.height = c->height,
 		.cell_height = sx_cell_height(p),
+		.reach_q7 = reach_q7,
 	};
 }

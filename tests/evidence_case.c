@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "stages/road/road_ground.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/evidence.h"
 
@@ -62,6 +63,26 @@ static void road_of(struct evidence_case *t, int i, struct check_rng *r)
 			.fx = 700, .fy = 690, .baseline_m = 0.1 + 0.05 * check_below(r, 20)};
 }
 
+/* Gives one cell in four a disparity near the road's, some of them a little more than the reach accepts. */
+static void fill_road(struct evidence_case *t, struct check_rng *r)
+{
+	const int rows = sx_cell_height(&t->p.stixels);
+
+	for (int u = 0; u < t->columns.height; u++) {
+		const int32_t shift = sx_road_shift_q4(t->road.cross, t->road.axis, u, t->p.stixels.width);
+		uint16_t *d = sx_image_row(&t->columns, u);
+
+		for (int v = 0; v < t->columns.width; v++) {
+			const int y = t->left.height - 1 - (v * rows + rows / 2);
+			const int32_t q4 =
+				sx_road_row_ground_q4(&t->road, y) + shift + check_below(r, 41) - 20;
+
+			if (check_below(r, 4) == 0 && q4 >= 0 && q4 < 2048)
+				d[v] = (uint16_t)q4;
+		}
+	}
+}
+
 /* Image of columns x rows cells, each cell w x h px. */
 struct shape {
 	int w, h, columns, rows;
@@ -108,6 +129,7 @@ void evidence_case_init(struct evidence_case *t, int i, struct check_rng *r)
 	check_fill_disparity(&t->columns, 128, i % 4 == 3 ? 97 : check_below(r, 60), r);
 	check_fill(&t->confidence, CHECK_NOISE, r);
 	road_of(t, i, r);
+	fill_road(t, r);
 	sx_evidence(&t->left, &t->columns, &t->confidence, &t->p, &t->road, &t->want, &t->want_c);
 	snprintf(t->what, sizeof(t->what), "case %d, %d columns of %d cells of %dx%d, filled up to %d px", i,
 		 columns, rows, w, h, t->p.stixels.slanted.fill_px);

@@ -47,15 +47,19 @@ static inline void unmeasured_case_tiles(const struct sx_image *flat, struct che
 	}
 }
 
-/* Fills the list with segments of all kinds from the bottom to the top. Returns the number of segments. */
+/*
+ * Fills the list with segments of all kinds from the bottom to the top; one list in four is ground alone.
+ * Returns the number of segments.
+ */
 static inline int unmeasured_case_list(struct sx_segment *list, int rows, struct check_rng *r)
 {
+	const bool ground = check_below(r, 4) == 0;
 	int n = 0;
 
 	for (int v = 0; v < rows; n++) {
-		const int top = v + check_below(r, 1 + check_below(r, rows)),
+		const int top = ground ? rows - 1 : v + check_below(r, 1 + check_below(r, rows)),
 			  last = top < rows ? top : rows - 1;
-		const uint8_t kind = (uint8_t)check_below(r, 4);
+		const uint8_t kind = (uint8_t)(ground ? STIXEL_GROUND : check_below(r, 4));
 
 		list[n] = (struct sx_segment){
 			.v_bottom = (uint16_t)v,

@@ -331,11 +331,11 @@ static cudaError_t chain_reduce(struct sx_context *x)
  */
 static cudaError_t part_stixels(struct sx_context *x)
 {
-	const struct sx_unmeasured_column first = sx_taps_column(x->taps, &x->config, 0);
+	const struct sx_unmeasured_column first = sx_taps_column(x->taps, &x->config, 0, 0);
 
 	if (sx_cuda_is_external(x))
 		return cudaSuccess;
-	return sx_unmeasured_cuda_run(&first, &x->taps[SX_TAP_COLUMNS], &x->segments,
+	return sx_unmeasured_cuda_run(&first, x->sky.reach, &x->taps[SX_TAP_COLUMNS], &x->segments,
 				      &x->config.params.stixels, x->stream);
 }
 
@@ -360,8 +360,8 @@ static cudaError_t chain_segment(struct sx_context *x)
 	if ((e = side_join(x, &x->side)) || (e = sx_cuda_mark(stamp(x, SX_STAMP_JOINED), x->stream)))
 		return e;
 	x->clock.last = SX_STAMP_JOINED;
-	if ((e = sx_sky_cuda_weigh(&x->sky, x->road, &x->config.params, &x->cells, &x->cells_confidence,
-				   x->stream)) ||
+	if ((e = sx_sky_cuda_weigh(&x->sky, x->road, &x->config.params, &x->taps[SX_TAP_COLUMNS], &x->cells,
+				   &x->cells_confidence, x->stream)) ||
 	    (e = choose_stixels(x)) || (e = part_stixels(x)) || (e = done(x, SX_STAGE_SEGMENT)) ||
 	    (e = chain_counts(x)))
 		return e;

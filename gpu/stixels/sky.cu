@@ -1,11 +1,12 @@
 /*
- * Sky on the GPU. Must equal sx_sky_find() (stages/stixels/sky.h), and together with evidence.cu
- * sx_evidence(), byte for byte.
+ * Sky and reach on the GPU. Must equal sx_sky_find() (stages/stixels/sky.h) and sx_reach_count()
+ * (stages/stixels/reach.h), and together with evidence.cu sx_evidence(), byte for byte.
  *
  * Work:   a warp tests 32 cells of a row for being blank: one word. Then one block takes all words. One
  *         thread per word goes down its columns through all rows. One warp per row goes along the row, as one
  *         long addition whose carries are found by ballots. When the road is known, one warp takes each word
- *         of the sky found, and one lane each cell.
+ *         of the sky found, and one lane each cell. The same warp counts the cells that measure far ground:
+ *         one addition to memory for each bin that its cells have.
  * Memory: two bits per cell, 8 KB at 1242x375 and cells of 4x4. The one block keeps up to 47 KB of them in
  *         shared memory; the rest stays in device memory. Of a cell that is not blank, pixels are read up to
  *         the first row that shows it.
@@ -22,6 +23,7 @@
 #include "gpu/warp.cuh"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/evidence.h"
+#include "stages/stixels/reach.h"
 #include "stages/stixels/sky_bits.h"
 
 #define WARPS 8
@@ -166,6 +168,8 @@ static __global__ void __launch_bounds__(SPREAD_THREADS)
 		if (shared_words)
 			shared[i] = g.blank[i];
 	}
+	if (threadIdx.x < SX_REACH_BINS)
+		g.reach[threadIdx.x] = 0;
 	if (threadIdx.x == 0)
 		lowest = g.rows;
 	__syncthreads();
@@ -192,28 +196,62 @@ static __global__ void __launch_bounds__(SPREAD_THREADS)
 struct weigh_work {
 	struct sx_sky_cuda s;
 	const struct sx_cuda_road *road;
+	const uint8_t *columns;
 	uint8_t *cells, *cells_confidence;
-	size_t cells_pitch, cells_confidence_pitch;
+	size_t columns_pitch, cells_pitch, cells_confidence_pitch;
 	int cell_width, cell_height;
 	double metres; /* see sx_sky_metres() */
 };
 
-static __global__ void __launch_bounds__(THREADS) weigh_sky(const struct weigh_work p)
+__device__ __forceinline__ int32_t shift_of(const struct weigh_work &p, int u)
 {
-	const int lane = (int)threadIdx.x % 32;
-	uint16_t *d;
-	int w, v, u;
+	return sx_road_shift_q4(p.road->road.cross, p.road->road.axis, u, p.cell_width);
+}
 
-	if (!place_of(p.s, &w, &v) || !(p.s.sky[v * p.s.words + w] >> lane & 1))
-		return;
-	u = 32 * w + lane;
-	d = (uint16_t *)(p.cells + (size_t)u * p.cells_pitch) + v;
-	if (!sx_sky_is_above(p.road->ground_q4[v * p.cell_height] +
-				     sx_road_shift_q4(p.road->road.cross, p.road->road.axis, u, p.cell_width),
-			     *d, sx_sky_rise_q8(p.road->road.slope, p.metres)))
+/* Makes sky of a cell that was found as sky, if it is high enough. */
+__device__ __forceinline__ void weigh_cell(const struct weigh_work &p, int u, int v)
+{
+	uint16_t *d = (uint16_t *)(p.cells + (size_t)u * p.cells_pitch) + v;
+
+	if (!sx_sky_is_above(p.road->ground_q4[v * p.cell_height] + shift_of(p, u), *d,
+			     sx_sky_rise_q8(p.road->road.slope, p.metres)))
 		return;
 	*d = 0;
 	p.cells_confidence[(size_t)u * p.cells_confidence_pitch + (size_t)v] = SX_SKY_CONFIDENCE;
+}
+
+/* Returns the bin of a cell for the reach, or -1. Most cells are too near to ask for their ground. */
+__device__ __forceinline__ int bin_of(const struct weigh_work &p, int u, int v)
+{
+	const int row = v * p.cell_height + p.cell_height / 2;
+	uint32_t d;
+
+	if (u >= p.s.columns)
+		return -1;
+	d = ((const uint16_t *)(p.columns + (size_t)u * p.columns_pitch))[v];
+	if (d >= SX_REACH_BINS * SX_REACH_BIN_Q4 + SX_REACH_TOLERANCE_Q4)
+		return -1;
+	return sx_reach_bin(p.road->ground_q4[row] + shift_of(p, u), d);
+}
+
+static __global__ void __launch_bounds__(THREADS) weigh_sky(const struct weigh_work p)
+{
+	const int lane = (int)threadIdx.x % 32;
+	int w, v, bin;
+
+	if (!place_of(p.s, &w, &v))
+		return;
+	if (p.s.sky[v * p.s.words + w] >> lane & 1)
+		weigh_cell(p, 32 * w + lane, v);
+	bin = bin_of(p, 32 * w + lane, v);
+	for (uint32_t left = __ballot_sync(SX_WARP_ALL_LANES, bin >= 0); left;) {
+		const int first = __ffs((int)left) - 1, its = __shfl_sync(SX_WARP_ALL_LANES, bin, first);
+		const uint32_t same = __ballot_sync(SX_WARP_ALL_LANES, bin == its);
+
+		if (lane == first)
+			atomicAdd(&p.s.reach[its], (uint32_t)__popc(same));
+		left &= ~same;
+	}
 }
 
 static dim3 grid_of(const struct sx_sky_cuda *s)
@@ -228,6 +266,7 @@ extern "C" void sx_sky_cuda_take(struct sx_sky_cuda *s, struct sx_cuda_memory *m
 	s->words = (columns + 31) / 32;
 	s->blank = (uint32_t *)sx_cuda_take_scratch(m, (size_t)rows * (size_t)s->words * sizeof(*s->blank));
 	s->sky = (uint32_t *)sx_cuda_take_scratch(m, (size_t)rows * (size_t)s->words * sizeof(*s->sky));
+	s->reach = (uint32_t *)sx_cuda_take_scratch(m, SX_REACH_BINS * sizeof(*s->reach));
 }
 
 extern "C" cudaError_t sx_sky_cuda_find(const struct sx_sky_cuda *s, const struct sx_image *left,
@@ -249,13 +288,16 @@ extern "C" cudaError_t sx_sky_cuda_find(const struct sx_sky_cuda *s, const struc
 }
 
 extern "C" cudaError_t sx_sky_cuda_weigh(const struct sx_sky_cuda *s, const struct sx_cuda_road *road,
-					 const struct sx_params *params, const struct sx_image *cells,
+					 const struct sx_params *params, const struct sx_image *columns,
+					 const struct sx_image *cells,
 					 const struct sx_image *cells_confidence, cudaStream_t stream)
 {
 	struct weigh_work p = {};
 
 	p.s = *s;
 	p.road = road;
+	p.columns = (const uint8_t *)columns->data;
+	p.columns_pitch = columns->pitch;
 	p.cells = (uint8_t *)cells->data;
 	p.cells_pitch = cells->pitch;
 	p.cells_confidence = (uint8_t *)cells_confidence->data;

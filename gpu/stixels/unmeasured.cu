@@ -21,10 +21,12 @@
 #include "gpu/stixels/unmeasured_cuda.h"
 #include "gpu/warp.cuh"
 #include "stages/stixels/cells.h"
+#include "stages/stixels/reach.h"
 
 #define WARPS 4
 struct unmeasured_work {
 	struct sx_unmeasured_column first; /* first column */
+	const uint32_t *reach;		   /* counts, SX_REACH_BINS */
 	size_t cells_pitch;
 	struct sx_segment *list;
 	uint16_t *count;
@@ -102,6 +104,21 @@ __device__ static void look_right(const struct sx_unmeasured_column *c, const st
 	__syncwarp();
 }
 
+/* Returns the reach of the frame in all lanes, as sx_reach_of() does. */
+__device__ static int32_t reach_of(const struct unmeasured_work &w, int lane)
+{
+	for (int i = 0; i < SX_REACH_BINS; i += 32) {
+		const uint32_t seen = __ballot_sync(
+			SX_WARP_ALL_LANES,
+			i + lane < SX_REACH_BINS &&
+				sx_reach_is_seen(w.reach[i + lane], w.columns, w.first.cell_height));
+
+		if (seen)
+			return sx_reach_q7(i + __ffs((int)seen) - 1);
+	}
+	return sx_reach_q7(SX_REACH_BINS);
+}
+
 /* Counts the runs of a segment that may end in its middle. */
 __device__ static void count_runs(const struct sx_unmeasured_column *c, const uint8_t *row,
 				  struct lane_segment *l)
@@ -165,7 +182,7 @@ __device__ static int part_list(const struct sx_unmeasured_column *c, uint8_t *r
 	/* segments at the foot: below the first one of which more was measured */
 	stopped = __ballot_sync(SX_WARP_ALL_LANES, lane < n && !few) & ((2u << lane) - 1);
 	l.whole = few && (ground || !stopped);
-	most.cells = most.flat = most.dark = rows - seen;
+	most.cells = most.flat = most.dark = most.beyond = rows - seen;
 	may_end = asks && !l.whole && sx_unmeasured_ends(c, &l.s, &most);
 	look_right(c, &l, may_end, row, lane);
 	l.first = l.last = l.whole || (lane < n && l.s.kind == STIXEL_UNKNOWN);
@@ -201,6 +218,7 @@ static __global__ void __launch_bounds__(32 * WARPS) part(const struct unmeasure
 		return;
 	c.cells = (const uint16_t *)((const uint8_t *)c.cells + (size_t)u * w.cells_pitch);
 	c.x += u * w.width;
+	c.reach_q7 = reach_of(w, lane);
 	n = w.count[u];
 	for (int v = 0; v < w.rows; v += 32) {
 		const uint8_t at =
@@ -226,7 +244,7 @@ static __global__ void __launch_bounds__(32 * WARPS) part(const struct unmeasure
 static_assert(sizeof(struct sx_segment) == 12 && offsetof(struct sx_segment, v_top) == 2,
 	      "its first word is both rows");
 
-extern "C" cudaError_t sx_unmeasured_cuda_run(const struct sx_unmeasured_column *first,
+extern "C" cudaError_t sx_unmeasured_cuda_run(const struct sx_unmeasured_column *first, const uint32_t *reach,
 					      const struct sx_image *columns,
 					      const struct sx_segments *segments,
 					      const struct sx_stixel_params *p, cudaStream_t stream)
@@ -234,6 +252,7 @@ extern "C" cudaError_t sx_unmeasured_cuda_run(const struct sx_unmeasured_column 
 	struct unmeasured_work w = {};
 
 	w.first = *first;
+	w.reach = reach;
 	w.cells_pitch = columns->pitch;
 	w.list = segments->list;
 	w.count = segments->count;

@@ -30,6 +30,7 @@
  */
 #define SX_UNMEASURED_GROUND_PX 32   /* ground ends at a stretch of this number of image rows */
 #define SX_UNMEASURED_FLAT_PX 16     /* or of flat image rows */
+#define SX_UNMEASURED_BEYOND_PX 16   /* or of image rows beyond the reach of the frame (reach.h) */
 #define SX_UNMEASURED_DARK_PX 8	     /* an object ends at this number of flat and dark image rows */
 #define SX_UNMEASURED_OBJECT_SHARE 3 /* or at a third of the image rows, if they are flat */
 #define SX_UNMEASURED_CELLS 8	     /* a segment needs a measured cell in this number: sx_unmeasured_few() */
@@ -41,9 +42,10 @@ struct sx_unmeasured_column {
 	const uint16_t *cells;
 	const uint8_t *flat[2];
 	size_t flat_pitch[2];
-	int x;		 /* image column in the middle of this column */
-	int height;	 /* height of the images, px */
-	int cell_height; /* height of a cell, px */
+	int x;		  /* image column in the middle of this column */
+	int height;	  /* height of the images, px */
+	int cell_height;  /* height of a cell, px */
+	int32_t reach_q7; /* reach of the frame, 1/128 px (reach.h) */
 };
 
 /* State of a row of a column: a byte. */
@@ -136,9 +138,12 @@ SX_SEGMENT_INLINE void sx_unmeasured_look(const struct sx_unmeasured_column *c, 
 		}
 }
 
-/* A stretch that was not measured: number of all its cells, of flat ones, and of flat and dark ones. */
+/*
+ * A stretch that was not measured: number of all its cells, of flat ones, of flat and dark ones, and of those
+ * whose disparity is less than the reach of the frame.
+ */
 struct sx_unmeasured_stretch {
-	int cells, flat, dark;
+	int cells, flat, dark, beyond;
 };
 
 /* Returns true if a segment does not cross a stretch. */
@@ -147,6 +152,7 @@ SX_SEGMENT_INLINE bool sx_unmeasured_ends(const struct sx_unmeasured_column *c, 
 {
 	if (s->kind == STIXEL_GROUND)
 		return t->flat * c->cell_height >= SX_UNMEASURED_FLAT_PX ||
+		       t->beyond * c->cell_height >= SX_UNMEASURED_BEYOND_PX ||
 		       t->cells * c->cell_height >= SX_UNMEASURED_GROUND_PX;
 	return t->dark * c->cell_height >= SX_UNMEASURED_DARK_PX ||
 	       t->flat * c->cell_height >= c->height / SX_UNMEASURED_OBJECT_SHARE;

@@ -26,7 +26,7 @@ SX_SEGMENT_INLINE struct sx_unmeasured_run sx_unmeasured_next(const struct sx_un
 {
 	const int bottom = s->v_bottom, top = s->v_top;
 	struct sx_unmeasured_run r = {v, top, false};
-	struct sx_unmeasured_stretch t = {0, 0, 0}; /* the stretch that ends here */
+	struct sx_unmeasured_stretch t = {0, 0, 0, 0}; /* the stretch that ends here */
 
 	if (!sx_unmeasured_asks(s))
 		return r;
@@ -37,6 +37,7 @@ SX_SEGMENT_INLINE struct sx_unmeasured_run sx_unmeasured_next(const struct sx_un
 			t.cells++;
 			t.flat += row[i] >= SX_ROW_FLAT;
 			t.dark += row[i] == SX_ROW_DARK;
+			t.beyond += sx_unmeasured_q7(s, i, c->cell_height) < c->reach_q7;
 			continue;
 		}
 		if (t.cells > 0 && (s->kind == STIXEL_GROUND || begin == bottom || i > top) &&
@@ -46,7 +47,7 @@ SX_SEGMENT_INLINE struct sx_unmeasured_run sx_unmeasured_next(const struct sx_un
 			r.last = r.unknown ? i - 1 : begin - 1;
 			return r;
 		}
-		t.cells = t.flat = t.dark = 0;
+		t.cells = t.flat = t.dark = t.beyond = 0;
 	}
 	return r;
 }

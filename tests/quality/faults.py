@@ -394,7 +394,7 @@ class Case:
 # fog and darkness begins where 3 % of the contrast is left, which can still be matched. The two points beside a patch
 # lie in the row of cells at its edge.
 KNOWN = {
-    "": {"patch before the road": "ground", "fog, sight": "blind space ground",
+    "": {"patch before the road": "ground", "fog, sight": "ground",
          "dark from": "ground walls", "night, noise 8": "lost"},
     "stereo.cost=census": {"patch": "early space ground", "tape, left": "space ground"},
     "stereo.cost=census48": {"patch": "blind early space ground"},

@@ -12,11 +12,29 @@
 
 #include "gpu/stixels/reduce_cells_cuda.h"
 #include "gpu/stixels/sky_cuda.h"
+#include "stages/stixels/reach.h"
 #include "tests/evidence_case.h"
 #include "tests/gpu/stixels/segments_case.h"
 
-static void check_case(const struct evidence_case *t)
+/* Compares the counts of the reach. Returns the number of cells that they count. */
+static uint32_t check_reach(struct on_device *x, const struct evidence_case *t, const uint32_t *device)
 {
+	uint32_t want[SX_REACH_BINS] = {0}, got[SX_REACH_BINS], sum = 0;
+
+	sx_reach_count(&t->columns, 0, t->columns.height, &t->road, t->left.height, &t->p.stixels, want);
+	on_device_read(x, device, got, sizeof(got));
+	for (int i = 0; i < SX_REACH_BINS; i++) {
+		if (got[i] != want[i])
+			fail_msg("%s: bin %d has %u cells, not %u", t->what, i, got[i], want[i]);
+		sum += want[i];
+	}
+	return sum;
+}
+
+/* Returns the number of cells that measure far ground. */
+static uint32_t check_case(const struct evidence_case *t)
+{
+	uint32_t counted;
 	struct sx_image left, columns, confidence, cells, cells_confidence;
 	struct sx_sky_cuda sky;
 	struct sx_cuda_road *road;
@@ -33,23 +51,27 @@ static void check_case(const struct evidence_case *t)
 	ON_DEVICE(sx_evidence_cuda_run(&left, &columns, &confidence, &t->p.stixels, &cells, &cells_confidence,
 				       x.stream));
 	ON_DEVICE(sx_sky_cuda_find(&sky, &left, &t->p.stixels, x.stream));
-	ON_DEVICE(sx_sky_cuda_weigh(&sky, road, &t->p, &cells, &cells_confidence, x.stream));
+	ON_DEVICE(sx_sky_cuda_weigh(&sky, road, &t->p, &columns, &cells, &cells_confidence, x.stream));
 	on_device_compare(&x, t->what, 0, &t->want, &cells, 0);
 	on_device_compare(&x, t->what, 1, &t->want_c, &cells_confidence, 0);
+	counted = check_reach(&x, t, sky.reach);
 	on_device_finish(&x);
+	return counted;
 }
 
 static void test_cases(void **state)
 {
 	struct check_rng r = check_rng_seed(72);
+	uint32_t counted = 0;
 
 	for (int i = 0; i < EVIDENCE_CASES; i++) {
 		struct evidence_case t;
 
 		evidence_case_init(&t, i, &r);
-		check_case(&t);
+		counted += check_case(&t);
 		evidence_case_finish(&t);
 	}
+	assert_true(counted > 10000);
 }
 
 int main(void)

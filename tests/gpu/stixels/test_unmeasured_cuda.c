@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "gpu/stixels/unmeasured_cuda.h"
+#include "stages/stixels/reach.h"
 #include "tests/gpu/stixels/segments_case.h"
 #include "tests/unmeasured_case.h"
 
@@ -27,12 +28,14 @@ static void check_lists(const struct sx_segments *want, const struct sx_segments
 
 static void check_parted(int rows, int columns, int cell_height, int width, uint64_t seed)
 {
-	const struct sx_stixel_params p = {.width = width};
+	const struct sx_stixel_params p = {
+		.method = SX_STIXEL_SLANTED, .width = width, .cell_height = cell_height};
 	const int image_width = columns * width + 40, image_height = rows * cell_height + 1;
 	struct check_rng r = check_rng_seed(seed);
 	struct sx_image cells, flat[2], dev_cells, dev_flat[2];
 	struct sx_segments want, got, dev;
 	struct sx_unmeasured_column c = {.height = image_height, .cell_height = cell_height};
+	uint32_t count[SX_REACH_BINS], *dev_count;
 	struct on_device x;
 
 	on_device_init(&x);
@@ -49,6 +52,11 @@ static void check_parted(int rows, int columns, int cell_height, int width, uint
 	}
 	for (int u = 0; u < columns; u++)
 		want.count[u] = (uint16_t)unmeasured_case_list(sx_segments_column(&want, u), rows, &r);
+	/* bins that are seen, above some that are not */
+	for (int i = 0, first = check_below(&r, SX_REACH_BINS + 1); i < SX_REACH_BINS; i++)
+		count[i] = (uint32_t)(i < first ? columns / (SX_REACH_SHARE * cell_height) : columns);
+	dev_count = sx_cuda_take_scratch(&x.memory, sizeof(count));
+	on_device_write(&x, count, dev_count, sizeof(count));
 	dev = segments_case_upload(&x, &want);
 	dev_cells = on_device_copy(&x, &cells);
 
@@ -58,10 +66,11 @@ static void check_parted(int rows, int columns, int cell_height, int width, uint
 		c.flat[side] = dev_flat[side].data;
 		c.flat_pitch[side] = dev_flat[side].pitch;
 	}
-	ON_DEVICE(sx_unmeasured_cuda_run(&c, &dev_cells, &dev, &p, x.stream));
+	ON_DEVICE(sx_unmeasured_cuda_run(&c, dev_count, &dev_cells, &dev, &p, x.stream));
 	ON_DEVICE(cudaStreamSynchronize(x.stream));
 	on_device_read(&x, dev.list, got.list, (size_t)columns * (size_t)rows * sizeof(*got.list));
 	on_device_read(&x, dev.count, got.count, (size_t)columns * sizeof(*got.count));
+	c.reach_q7 = sx_reach_of(count, columns, &p);
 	for (int u = 0; u < columns; u++) {
 		for (int side = 0; side < 2; side++) {
 			c.flat[side] = flat[side].data;
@@ -87,6 +96,7 @@ static void test_unmeasured(void **state)
 		check_parted(8 + (int)seed * 17, 1 + (int)seed * 7, 1 + (int)seed % 5, 1 + (int)seed % 6,
 			     seed);
 	check_parted(2160, 3, 1, 5, 100);
+	check_parted(28, 3000, 1, 1, 101); /* too short for 32 rows: flat ones, or beyond the reach */
 }
 
 int main(void)

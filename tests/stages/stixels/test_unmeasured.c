@@ -22,6 +22,7 @@ struct column {
 	uint8_t left[ROWS][60], right[ROWS][60];
 	struct sx_segment list[ROWS];
 	int n;
+	int32_t reach_q7;
 };
 
 static struct column measured(void)
@@ -69,6 +70,7 @@ static void part(struct column *c)
 		.x = 80,
 		.height = ROWS * CELL,
 		.cell_height = CELL,
+		.reach_q7 = c->reach_q7,
 	};
 
 	c->n = sx_unmeasured_column(&column, c->list, c->n);
@@ -203,6 +205,30 @@ static void cells_far_below_the_line_of_the_ground(void **state)
 	}
 }
 
+/*
+ * Fog: the line of the ground has 15 px in row 19 and 16 px in row 16. The last 16 image rows were not measured.
+ * They are free if other columns measured ground there.
+ */
+static void ground_beyond_the_reach(void **state)
+{
+	static const struct {
+		int reach_q4, parts; /* 1/16 px */
+	} cases[] = {{14 * 16, 2}, {15 * 16 + 4, 2}, {16 * 16, 2}, {16 * 16 + 4, 3}, {32 * 16, 3}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct column c = measured();
+
+		c.reach_q7 = 8 * cases[i].reach_q4;
+		add(&c, STIXEL_GROUND, 0, 19);
+		add(&c, STIXEL_SKY, 20, 39);
+		blank(&c, 16, 19, -1, 0);
+		part(&c);
+		assert_int_equal(c.n, cases[i].parts);
+		if (c.n == 3)
+			expect(&c, 1, STIXEL_UNKNOWN, 16, 19);
+	}
+}
+
 /* A short piece of ground that no camera measured, above a stixel that was. */
 static void ground_without_a_measurement(void **state)
 {
@@ -238,6 +264,7 @@ static void what_holds_of_any_column(void **state)
 		unmeasured_case_tiles(&left, &r);
 		unmeasured_case_tiles(&right, &r);
 		c.n = unmeasured_case_list(c.list, ROWS, &r);
+		c.reach_q7 = check_below(&r, 40 * 128);
 		before = c;
 		part(&c);
 		assert_true(c.n > 0 && c.n <= ROWS);
@@ -274,7 +301,7 @@ int main(void)
 		cmocka_unit_test(too_near_to_be_matched),
 		cmocka_unit_test(matched_by_chance),
 		cmocka_unit_test(cells_far_below_the_line_of_the_ground),
-
+		cmocka_unit_test(ground_beyond_the_reach),
 		cmocka_unit_test(ground_without_a_measurement),
 		cmocka_unit_test(what_holds_of_any_column),
 	};
