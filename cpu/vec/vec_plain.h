@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#define SX_VEC_PLAIN /* see vec_inline.h */
 #define VEC_BYTES 16
 #define VEC_PLANE_BITS 8
 
