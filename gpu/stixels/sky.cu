@@ -264,9 +264,10 @@ extern "C" void sx_sky_cuda_take(struct sx_sky_cuda *s, struct sx_cuda_memory *m
 	s->columns = columns;
 	s->rows = rows;
 	s->words = (columns + 31) / 32;
-	s->blank = (uint32_t *)sx_cuda_take_scratch(m, (size_t)rows * (size_t)s->words * sizeof(*s->blank));
-	s->sky = (uint32_t *)sx_cuda_take_scratch(m, (size_t)rows * (size_t)s->words * sizeof(*s->sky));
-	s->reach = (uint32_t *)sx_cuda_take_scratch(m, SX_REACH_BINS * sizeof(*s->reach));
+	/* no scratch memory: that is not free before the winner is found */
+	s->blank = (uint32_t *)sx_cuda_take(m, (size_t)rows * (size_t)s->words * sizeof(*s->blank));
+	s->sky = (uint32_t *)sx_cuda_take(m, (size_t)rows * (size_t)s->words * sizeof(*s->sky));
+	s->reach = (uint32_t *)sx_cuda_take(m, SX_REACH_BINS * sizeof(*s->reach));
 }
 
 extern "C" cudaError_t sx_sky_cuda_find(const struct sx_sky_cuda *s, const struct sx_image *left,

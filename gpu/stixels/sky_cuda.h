@@ -1,6 +1,6 @@
 /*
- * Sky and reach of the CUDA engine. Finding the sky runs without the road and beside it; weighing needs the
- * road. run follows the rules of gpu/stages_cuda.h.
+ * Sky and reach of the CUDA engine. Finding the sky needs the image alone and runs beside the winner; weighing
+ * needs the road. run follows the rules of gpu/stages_cuda.h.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
