@@ -126,7 +126,8 @@ static const char *const matchers[] = {
 static const char *const costs[] = {
 	[SX_COST_CSCT] = "csct",	 [SX_COST_CENSUS] = "census", [SX_COST_CENSUS48] = "census48",
 	[SX_COST_CENSUS63] = "census63", [SX_COST_ZNCC] = "zncc",     NULL};
-static const char *const searches[] = {[SX_SEARCH_FULL] = "full", [SX_SEARCH_PYRAMID] = "pyramid", NULL};
+static const char *const searches[] = {
+	[SX_SEARCH_FULL] = "full", [SX_SEARCH_PYRAMID] = "pyramid", [SX_SEARCH_AUTO] = "auto", NULL};
 static const char *const aggregations[] = {
 	[SX_AGGREGATION_SGM] = "sgm", [SX_AGGREGATION_FASTDT] = "fastdt", NULL};
 static const char *const fastdts[] = {
@@ -290,13 +291,13 @@ const struct sx_option sx_options[] = {
 	       "matching cost: centre-symmetric census, census variants, zero-mean correlation"),
 	CHOICE("stereo", "aggregation", params.stereo.aggregation, enum sx_aggregation, aggregations, "sgm",
 	       RESTART, "semi-global matching, or domain transform"),
-	CHOICE("stereo", "search", params.stereo.search, enum sx_search, searches, "full", RESTART,
-	       "disparities that are compared: all, or those that smaller images suggest"),
+	CHOICE("stereo", "search", params.stereo.search, enum sx_search, searches, "auto", RESTART,
+	       "disparities that are compared: all, those that smaller images suggest, or these from 256 on"),
 	INT_RULE("stereo", "paths", params.stereo.paths, SX_RULE_POWER_OF_TWO, "4", 2, 8, NULL, RESTART,
 		 "number of directions of aggregation"),
 	INT_RULE("stereo", "disparities", params.stereo.disparities, SX_RULE_MULTIPLE_OF_32, "128", 32,
 		 SX_PYRAMID_DISPARITIES_MAX, "px", RESTART,
-		 "number of disparities that are searched; above 256 with search = pyramid"),
+		 "number of disparities that are searched; above 256 by pyramid search"),
 	INT("stereo", "min_disparity", params.stereo.min_disparity, "0", -128, 128, "px", RESTART,
 	    "smallest disparity that is searched"),
 	INT("stereo", "p1", params.stereo.p1, BEST, 0, 255, NULL, CONTEXTS,

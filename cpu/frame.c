@@ -236,7 +236,8 @@ static bool same_layout(const struct sx_matcher *a, const struct sx_matcher *b)
 	       a->p.disparities == b->p.disparities && a->p.min_disparity == b->p.min_disparity &&
 	       a->planes == b->planes && a->p.cost == b->p.cost && a->p.zncc_window == b->p.zncc_window &&
 	       a->p.aggregation == b->p.aggregation && a->p.fastdt == b->p.fastdt &&
-	       a->word_bits == b->word_bits && a->volume_kind == b->volume_kind && a->p.search == b->p.search;
+	       a->word_bits == b->word_bits && a->volume_kind == b->volume_kind &&
+	       sx_is_pyramid(&a->p) == sx_is_pyramid(&b->p);
 }
 
 /*

@@ -59,6 +59,8 @@ void sx_stereo_resolve(struct sx_stereo_params *p)
 		p->p1 = best->p1;
 	if (p->p2 == 0)
 		p->p2 = best->p2;
+	if (p->search == SX_SEARCH_AUTO)
+		p->search = sx_is_pyramid(p) ? SX_SEARCH_PYRAMID : SX_SEARCH_FULL;
 	if (p->fastdt == SX_FASTDT_AUTO)
 		p->fastdt = BEST_FASTDT;
 	if (p->fastdt_sigma_space == 0)

@@ -30,10 +30,14 @@ enum sx_cost { SX_COST_CSCT, SX_COST_CENSUS, SX_COST_CENSUS48, SX_COST_CENSUS63,
 enum sx_match { SX_MATCH_INTERNAL, SX_MATCH_EXTERNAL };
 enum sx_aggregation { SX_AGGREGATION_SGM, SX_AGGREGATION_FASTDT };
 /* Arithmetic of FastDT. sx_stereo_resolve() replaces auto. */
-/* Choice of the cells that SGM searches: all, or those that stages/pyramid/pyramid.h selects. */
-#define SX_DISPARITIES_MAX 256	       /* full search, or the map of another process */
+/*
+ * Choice of the cells that SGM searches: all, or those that stages/pyramid/pyramid.h selects. auto: all below
+ * SX_PYRAMID_DISPARITIES_AUTO disparities, and with zncc or FastDT. sx_stereo_resolve() replaces auto.
+ */
+#define SX_DISPARITIES_MAX 256 /* full search, or the map of another process */
+#define SX_PYRAMID_DISPARITIES_AUTO 256
 #define SX_PYRAMID_DISPARITIES_MAX 512 /* pyramid search; the published record ends at 512 px, too */
-enum sx_search { SX_SEARCH_FULL, SX_SEARCH_PYRAMID };
+enum sx_search { SX_SEARCH_FULL, SX_SEARCH_PYRAMID, SX_SEARCH_AUTO };
 enum sx_fastdt { SX_FASTDT_AUTO, SX_FASTDT_FLOAT, SX_FASTDT_INT32, SX_FASTDT_INT16, SX_FASTDT_INT8 };
 /* Cost where the right pixel lies outside the image: with descriptor 0 (as libSGM), or Cmax. */
 enum sx_out_of_view { SX_OUT_OF_VIEW_ZERO, SX_OUT_OF_VIEW_MAX };
@@ -158,7 +162,7 @@ struct sx_params {
 int sx_cost_max(enum sx_cost cost);
 
 /*
- * Replaces each of p1, p2, fastdt_sigma_* that is 0, and fastdt auto, by the value that was measured best for
+ * Replaces each of p1, p2, fastdt_sigma_* that is 0, fastdt auto and search auto by the value that was measured best for
  * this cost, aggregation and number of paths (tests/lab/lab-accuracy.md). Replaces p1_vertical 0 by p1 if p1
  * is given, else by the best measured value; p2_vertical follows p2 in the same way. Engines call this when
  * they create a context, before sx_params_check().
@@ -168,7 +172,10 @@ void sx_stereo_resolve(struct sx_stereo_params *p);
 /* Returns true if the engine matches the pair with pyramid search. */
 static inline bool sx_is_pyramid(const struct sx_stereo_params *p)
 {
-	return p->matcher == SX_MATCH_INTERNAL && p->search == SX_SEARCH_PYRAMID;
+	if (p->matcher != SX_MATCH_INTERNAL || p->search != SX_SEARCH_AUTO)
+		return p->matcher == SX_MATCH_INTERNAL && p->search == SX_SEARCH_PYRAMID;
+	return p->disparities >= SX_PYRAMID_DISPARITIES_AUTO && p->aggregation == SX_AGGREGATION_SGM &&
+	       p->cost != SX_COST_ZNCC;
 }
 
 /* Returns the largest number of disparities that may be searched. */

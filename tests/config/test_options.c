@@ -88,8 +88,8 @@ static void defaults_come_back_as_written(void **state)
 /* Engines compute with the default of the row, except for keys that the row leaves open. */
 static void engines_replace_only_open_defaults(void **state)
 {
-	static const char *const open[] = {"p1",     "p2",	    "p1_vertical", "p2_vertical",
-					   "fastdt", "sigma_space", "sigma_range"};
+	static const char *const open[] = {"search",	  "p1",	    "p2",	   "p1_vertical",
+					   "p2_vertical", "fastdt", "sigma_space", "sigma_range"};
 	char text[SX_OPTION_TEXT_BYTES];
 	struct sx_settings s;
 	size_t replaced = 0;

@@ -47,12 +47,15 @@ static void stereo_is_checked(void **state)
 	REFUSED("disparities = 48", p.stereo.disparities = 48);
 	REFUSED("disparities = 0", p.stereo.disparities = 0);
 	REFUSED("search = pyramid allows 512", p.stereo.disparities = 288);
+	REFUSED("search = pyramid allows 512", (p.stereo.search = SX_SEARCH_AUTO, p.stereo.disparities = 288,
+						p.stereo.cost = SX_COST_ZNCC, p.stereo.zncc_window = 9));
 	REFUSED("from 32 to 512", (p.stereo.search = SX_SEARCH_PYRAMID, p.stereo.disparities = 544));
 	REFUSED("beyond 512 px together", (p.stereo.search = SX_SEARCH_PYRAMID, p.stereo.disparities = 512,
 					   p.stereo.min_disparity = 1));
 	REFUSED("search = pyramid",
 		(p.stereo.search = SX_SEARCH_PYRAMID, p.stereo.aggregation = SX_AGGREGATION_FASTDT));
 	ACCEPTED((p.stereo.search = SX_SEARCH_PYRAMID, p.stereo.disparities = 512));
+	ACCEPTED((p.stereo.search = SX_SEARCH_AUTO, p.stereo.disparities = 512));
 	ACCEPTED((p.stereo.search = SX_SEARCH_PYRAMID, p.stereo.disparities = 480,
 		  p.stereo.min_disparity = 32));
 	REFUSED("min_disparity = 129", p.stereo.min_disparity = 129);
@@ -290,6 +293,35 @@ static int check_context(const struct sx_context_config *c, unsigned abilities, 
 	return r;
 }
 
+static void search_auto_is_the_pyramid_from_256_disparities_on(void **state)
+{
+	static const struct {
+		int disparities;
+		enum sx_cost cost;
+		enum sx_aggregation aggregation;
+		enum sx_search want;
+	} cases[] = {
+		{224, SX_COST_CSCT, SX_AGGREGATION_SGM, SX_SEARCH_FULL},
+		{256, SX_COST_CSCT, SX_AGGREGATION_SGM, SX_SEARCH_PYRAMID},
+		{512, SX_COST_CENSUS, SX_AGGREGATION_SGM, SX_SEARCH_PYRAMID},
+		{256, SX_COST_ZNCC, SX_AGGREGATION_SGM, SX_SEARCH_FULL},
+		{256, SX_COST_CSCT, SX_AGGREGATION_FASTDT, SX_SEARCH_FULL},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct sx_stereo_params p = {.search = SX_SEARCH_AUTO,
+					     .disparities = cases[i].disparities,
+					     .cost = cases[i].cost,
+					     .aggregation = cases[i].aggregation,
+					     .paths = 4};
+
+		assert_int_equal(sx_is_pyramid(&p), cases[i].want == SX_SEARCH_PYRAMID);
+		sx_stereo_resolve(&p);
+		assert_int_equal(p.search, cases[i].want);
+		assert_int_equal(sx_is_pyramid(&p), cases[i].want == SX_SEARCH_PYRAMID);
+	}
+}
+
 static void pyramid_search_with_zncc_is_an_ability(void **state)
 {
 	struct sx_context_config c = {640, 480, SX_PIXEL_U8, sound_params(), false};
@@ -358,6 +390,7 @@ int main(void)
 		cmocka_unit_test(sentence_is_optional),
 		cmocka_unit_test(range_of_finished_maps),
 		cmocka_unit_test(contexts_are_refused_by_name),
+		cmocka_unit_test(search_auto_is_the_pyramid_from_256_disparities_on),
 		cmocka_unit_test(pyramid_search_with_zncc_is_an_ability),
 	};
 
