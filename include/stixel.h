@@ -854,7 +854,12 @@ enum stixel_free {
 	 * Since 1.6: the ground ends, or steps down, and the surface that is seen behind it lies below the
 	 * road.
 	 */
-	STIXEL_FREE_DROP = 3
+	STIXEL_FREE_DROP = 3,
+	/*
+	 * Since 1.7, with ground_labels alone: the ground continues, but its class is known to be another
+	 * one.
+	 */
+	STIXEL_FREE_OTHER = 4
 };
 
 /*
@@ -864,8 +869,14 @@ enum stixel_free {
 struct stixel_free_options {
 	float height_min; /* m above the road: an object that reaches between both heights is an obstacle */
 	float height_max; /* m above the road, >= height_min */
-	uint32_t reserved[2];
+	/*
+	 * Since 1.7: bits 1u << label of the classes of ground that count as free (stixel_labels_of()). 0:
+	 * all ground, whatever its class is.
+	 */
+	uint32_t ground_labels;
+	uint32_t reserved;
 };
+STIXEL_AT(stixel_free_options, ground_labels, 8);
 STIXEL_SIZE(stixel_free_options, 16);
 
 /*
@@ -902,6 +913,14 @@ STIXEL_API int stixel_free_defaults(const struct stixel_frame *frame, struct sti
  * everywhere in a frame without a camera model or a road, and in a frame with STIXEL_FRAME_BLIND. options
  * NULL: the usual ones. Writes at most room columns and returns the number of columns of the frame. -EINVAL:
  * bad options.
+ *
+ * With ground_labels, only ground stixels with one of these labels are free. A ground stixel with another
+ * label ends the free space at its lowest row: OTHER. A ground stixel without a label, or with a label from 32
+ * on, is UNSEEN: at the foot of the column it makes the blind zone longer, elsewhere it ends the free space at
+ * its lowest row. from_m is the distance of the first ground of these labels. An object that ends below
+ * height_min says nothing about the class of the ground: the ground above it decides. Steps, drops and objects
+ * end the free space as they do without ground_labels. So no column is free farther than without, and nothing
+ * is free in a frame without labels (without STIXEL_FRAME_SCORES).
  */
 STIXEL_API int64_t stixel_free_space(const struct stixel_frame *frame,
 				     const struct stixel_free_options *options, size_t bytes,
@@ -983,6 +1002,14 @@ STIXEL_API const char *stixel_road_name(unsigned origin);
  * capital and small letters. name: NULL if it is not known. Any thread.
  */
 STIXEL_API void stixel_class_colour(const char *name, uint32_t label, uint8_t rgb[3]);
+/*
+ * (since 1.7) Sets *labels to the bits 1u << label of classes that are given by their names, for
+ * ground_labels. names: one or more names with spaces or commas between them. classes: the names of all
+ * classes in the order of their labels, in the same form; a ":" and what follows it belongs to no name, so
+ * that the value of the publisher's semantics.classes fits. Names are equal as in stixel_class_colour(). 0.
+ * -ENOENT: a name is not among the classes. -EINVAL: no name, more than 32 classes, or NULL. Any thread.
+ */
+STIXEL_API int stixel_labels_of(const char *classes, const char *names, uint32_t *labels);
 /* Returns the version of the library, "0.1.0". */
 STIXEL_API const char *stixel_version(void);
 

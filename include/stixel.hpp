@@ -318,13 +318,16 @@ class frame
 	}
 
 	/*
-	 * Returns how far each column is free, for the heights of the frame's vehicle: stixel_free_space().
+	 * Returns how far each column is free: stixel_free_space(). options: nullptr: the heights of the frame's
+	 * vehicle, and ground of all classes. Empty for bad options.
 	 */
-	std::vector<stixel_free_column> free_space() const
+	std::vector<stixel_free_column> free_space(const stixel_free_options *options = nullptr) const
 	{
 		std::vector<stixel_free_column> columns(f_.header->columns);
 
-		stixel_free_space(&f_, nullptr, 0, columns.data(), f_.header->columns);
+		if (stixel_free_space(&f_, options, options ? sizeof(*options) : 0, columns.data(),
+				      f_.header->columns) < 0)
+			columns.clear();
 		return columns;
 	}
 	/* Returns the scan with the usual options. Empty if the frame has no camera model or no road. */

@@ -68,18 +68,30 @@ struct stixel_scan_options {
 	 * means an obstacle. So programs for older versions get an obstacle.
 	 */
 	uint32_t filled;
+	/*
+	 * Since 1.7: bits 1u << label of the classes of ground that count as free (stixel_labels_of()). 0:
+	 * all ground, whatever its class is.
+	 */
+	uint32_t ground_labels;
+	/*
+	 * Since 1.7: enum stixel_scan_as of ground of other classes, if ground_labels is not 0. Such ground is
+	 * never free: 0 means an obstacle.
+	 */
+	uint32_t other_ground;
 };
 STIXEL_AT(stixel_scan_options, range_max, 16);
 STIXEL_AT(stixel_scan_options, unknown, 36);
 STIXEL_AT(stixel_scan_options, drop, 40);
 STIXEL_AT(stixel_scan_options, filled, 44);
-STIXEL_SIZE(stixel_scan_options, 48);
+STIXEL_AT(stixel_scan_options, ground_labels, 48);
+STIXEL_AT(stixel_scan_options, other_ground, 52);
+STIXEL_SIZE(stixel_scan_options, 56);
 
 /*
  * Sets the usual options for a frame. Angles: the field of view of its columns as if the camera looked level,
  * the same for all frames of a camera, in steps of the narrowest column or less (65536 angles at most).
  * Heights: those of the frame's vehicle (stixel_vehicle_of()). above and below are free, unknown is unseen, a
- * drop and a filled object are obstacles.
+ * drop and a filled object are obstacles. All ground counts (ground_labels is 0); other_ground is an obstacle.
  *
  * The ranges are of this frame alone (since 1.6). range_min: for each column, take the distance at which it
  * first saw ground, and leave out columns that see it nearer than the usual begin (see stixel_scan()).
@@ -118,6 +130,11 @@ STIXEL_API int stixel_scan_defaults(const struct stixel_frame *frame, struct sti
  * A filled object was hardly measured (STIXEL_FLAG_FILLED). If filled is STIXEL_SCAN_AS_UNSEEN, the column is
  * unseen from the nearest filled object on: neither that object nor an obstacle behind it gives a range. In
  * rooms with plain walls that keeps walls from standing too near; on streets it loses cars with plain doors.
+ *
+ * With ground_labels, only ground with one of these labels is free, as stixel_free_space() defines it. Ground
+ * of another class ends the column where it begins: with a range, or unseen, as other_ground says. Ground
+ * without a known class is always unseen. Obstacles behind both keep their ranges. If other ground that is an
+ * obstacle begins nearer than range_min, its range is range_min. The usual begin is that of all ground.
  *
  * If ground follows above it, an unknown stixel at the foot of a column only makes the blind zone longer. A
  * column is free only if its ground was first seen within 1.1 times the depth of the image's lowest row, or

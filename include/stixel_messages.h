@@ -104,7 +104,7 @@ STIXEL_API int stixel_messages_colours(struct stixel_messages *messages, const d
 STIXEL_API int stixel_messages_make(struct stixel_messages *messages, unsigned kind,
 				    struct stixel_message *message, size_t bytes);
 /*
- * Makes the event of a record: STIXEL_RECORD_PUBLISHER (epoch, pid, version) or STIXEL_RECORD_GAP (epoch,
+ * Makes the event of a record: STIXEL_RECORD_PUBLISHER (epoch, pid, version, classes) or STIXEL_RECORD_GAP (epoch,
  * number, lost, reason). record_bytes, bytes: sizeof(*record), sizeof(*message). 1: made, valid until the
  * next call with this object; -EINVAL: a record of another kind; -ENOMEM.
  */

@@ -54,6 +54,11 @@ struct stixel_record {
 	uint64_t pid;	   /* PUBLISHER */
 	char version[32];  /* PUBLISHER */
 	const char *why;   /* DAMAGE, CUT: what is wrong, static text */
+	/*
+	 * Since 1.7. PUBLISHER: names of the semantic classes in the order of their labels, with a space
+	 * between them; valid until the next call. NULL: not known.
+	 */
+	const char *classes;
 };
 
 /* Description of a recording. Later versions may add fields at the end. */

@@ -153,6 +153,8 @@ static void record_fill(struct stixel_record *to, const struct sx_record *record
 		to->epoch = record->publisher->epoch;
 		to->pid = record->publisher->pid;
 		memcpy(to->version, record->publisher->version, sizeof(to->version));
+		if (record->publisher->classes[0])
+			to->classes = record->publisher->classes;
 		break;
 	case SX_RECORD_GAP:
 		to->kind = STIXEL_RECORD_GAP;

@@ -44,6 +44,7 @@ static struct sx_look_for free_look_for(const struct stixel_free_options *o)
 		.drop = STIXEL_SCAN_AS_UNSEEN,
 		.unknown = STIXEL_SCAN_AS_UNSEEN,
 		.filled = STIXEL_SCAN_AS_OBSTACLE,
+		.ground_labels = o->ground_labels,
 	};
 }
 
@@ -52,7 +53,9 @@ static struct free_column free_of(const struct stixel_frame *frame, const struct
 {
 	static const uint32_t ends[] = {[SX_LOOK_OBSTACLE] = STIXEL_FREE_OBJECT,
 					[SX_LOOK_UNSEEN] = STIXEL_FREE_UNSEEN,
-					[SX_LOOK_DROP] = STIXEL_FREE_DROP};
+					[SX_LOOK_DROP] = STIXEL_FREE_DROP,
+					[SX_LOOK_OTHER] = STIXEL_FREE_OTHER,
+					[SX_LOOK_CLASSLESS] = STIXEL_FREE_UNSEEN};
 	struct free_column c = {(double)NAN, 0.0, STIXEL_FREE_UNSEEN, UINT32_MAX};
 	struct sx_look_thing thing;
 	double nearest = HUGE_VAL;
@@ -73,15 +76,18 @@ static struct free_column free_of(const struct stixel_frame *frame, const struct
 		c.end = ends[thing.what];
 		c.stixel = thing.stixel;
 	}
-	if (l.grounded)
+	if (l.begins)
 		c.from_m = free_depth(g, l.from_disparity);
-	if (!found && l.grounded) {
+	if (!found && l.begins) {
 		nearest = free_depth(g, l.until_disparity);
 		c.end = STIXEL_FREE_GROUND;
 	}
-	c.to_m = found || l.grounded ? nearest : 0.0;
-	/* the image shows no ground before the obstacle, whose foot was not measured */
-	if (l.late && c.from_m > c.to_m)
+	c.to_m = found || l.begins ? nearest : 0.0;
+	/*
+	 * the image shows no ground before the obstacle, whose foot was not measured; or it shows ground, but
+	 * none that counts
+	 */
+	if ((l.late && c.from_m > c.to_m) || (l.grounded && !l.begins && c.end != STIXEL_FREE_OTHER))
 		c = (struct free_column){(double)NAN, 0.0, STIXEL_FREE_UNSEEN, l.waiting};
 	return c;
 }

@@ -41,6 +41,8 @@
 #define LOOK_STEP_DISPARITY 0.5 /* px */
 #define LOOK_STEP_SUPPORT 3
 
+#define LOOK_LABELS 32 /* number of labels that ground_labels can name */
+
 /*
  * Number of rows at the top of the image that may belong to no stixel. It is less than the height of the
  * highest cell.
@@ -120,6 +122,15 @@ struct sx_look sx_look_at(const struct sx_geometry *g, const struct sx_look_for 
 	return l;
 }
 
+/* Begins the column: ground that counts was first seen here. */
+static void look_from(struct sx_look *l, double row, double disparity)
+{
+	sx_must_or(return, l->begins, ==, false);
+	l->begins = true;
+	l->from_row = row;
+	l->from_disparity = disparity;
+}
+
 /*
  * Extends the ground: the vehicle can drive from from_row to until_row, on ground or over objects that count
  * as free.
@@ -133,8 +144,9 @@ static void look_drive(struct sx_look *l, double from_row, double from, double u
 		l->grounded = true;
 		l->late = l->waits;
 		l->waits = false;
-		l->from_row = from_row;
-		l->from_disparity = from;
+		l->first_disparity = from;
+		if (l->want->ground_labels == 0)
+			look_from(l, from_row, from);
 	}
 	l->until_row = until_row;
 	/* NAN in a forged frame: the ground ends here */
@@ -148,27 +160,36 @@ static double look_foot(const struct sx_look *l)
 }
 
 /*
- * Ends the ground before row bottom. If the stixels of a frame are out of order, that row may lie below the
- * ground's end.
+ * Returns the end of the ground before row bottom. If the stixels of a frame are out of order, that row may lie
+ * below the ground's end.
  */
+static struct sx_look_thing look_end_of(const struct sx_look *l, enum sx_look_what what, double bottom,
+					uint32_t stixel)
+{
+	const double ground = look_ground(l, bottom + 0.5);
+	struct sx_look_thing end = {what, stixel, l->until_row, l->until_disparity, !l->grounded, false};
+
+	sx_must_or(return end, what, !=, SX_LOOK_OBSTACLE);
+	if (ground > l->until_disparity) {
+		end.row = bottom + 0.5;
+		end.disparity = ground;
+	}
+	if (end.disparity < l->filled)
+		end.what = SX_LOOK_UNSEEN; /* the end is behind a filled object */
+	return end;
+}
+
+/* Ends the ground before row bottom. */
 static bool look_end(struct sx_look *l, struct sx_look_thing *thing, enum sx_look_what what, double bottom,
 		     uint32_t stixel)
 {
-	const double ground = look_ground(l, bottom + 0.5);
-
 	if (l->ended || l->blocked)
 		return false;
 	if (l->waits) /* the ground ends at the unmeasured foot: report the stixel of that foot */
 		stixel = l->waiting;
 	l->ended = true;
 	l->waits = false;
-	*thing = (struct sx_look_thing){what, stixel, l->until_row, l->until_disparity, !l->grounded, false};
-	if (ground > l->until_disparity) {
-		thing->row = bottom + 0.5;
-		thing->disparity = ground;
-	}
-	if (thing->disparity < l->filled)
-		thing->what = SX_LOOK_UNSEEN; /* the drop is behind a filled object */
+	*thing = look_end_of(l, what, bottom, stixel);
 	return true;
 }
 
@@ -326,19 +347,61 @@ static void look_keep_surface(struct sx_look *l, const struct stixel *ground)
 	l->surface_row = ground->row_top - 1;
 }
 
-/* Treats a stixel of ground: a step up is an obstacle, and a step down ends the ground. */
+/*
+ * Judges a stixel of ground by its label, before the walk passes it. Returns whether *thing is the end of the
+ * ground that counts. The walk itself goes on as if all ground counted, so that it finds the same drops and
+ * obstacles.
+ */
+static bool look_label(struct sx_look *l, struct sx_look_thing *thing, const struct stixel *ground,
+		       uint32_t stixel)
+{
+	const uint32_t labels = l->want->ground_labels;
+	const double bottom = ground->row_bottom + 0.5, disparity = look_ground(l, bottom);
+	const bool known = ground->label < LOOK_LABELS, foot_seen = !(l->late || l->waits || l->vague);
+
+	sx_must_or(return false, ground->kind, ==, STIXEL_GROUND);
+	if (labels == 0 || l->classed || l->ended || !(disparity > 0.0))
+		return false;
+	if (known && (labels >> ground->label & 1u)) {
+		if (!l->begins) /* not nearer than a low object that was passed */
+			look_from(l, bottom,
+				  l->grounded && l->first_disparity < disparity ? l->first_disparity
+										: disparity);
+		l->late |= l->vague;
+		return false;
+	}
+	if (!known && !l->begins) {
+		if (foot_seen)
+			l->waiting = stixel;
+		l->vague = true;
+		return false;
+	}
+	l->classed = true;
+	if (l->blocked || (!l->begins && !foot_seen))
+		return false;
+	*thing = look_end_of(l, known ? SX_LOOK_OTHER : SX_LOOK_CLASSLESS, ground->row_bottom, stixel);
+	thing->at_foot = !l->begins;
+	return true;
+}
+
+/*
+ * Treats a stixel of ground: a step up is an obstacle, and a step down ends the ground. A label that does not
+ * count ends the ground that counts.
+ */
 static bool look_ground_stixel(struct sx_look *l, struct sx_look_thing *thing, const struct stixel *ground,
 			       uint32_t stixel)
 {
 	const double bottom = ground->row_bottom + 0.5, before = l->surface, step = look_step(l, ground);
+	bool other;
 
 	look_keep_surface(l, ground);
 	if (step > 0.0 && !l->blocked && !l->ended && !(before < l->filled))
 		return look_take(l, thing, STIXEL_SCAN_AS_OBSTACLE, bottom, before, stixel);
 	if (step < 0.0 && l->grounded && l->want->drop != STIXEL_SCAN_AS_FREE)
 		return look_end(l, thing, SX_LOOK_DROP, ground->row_bottom, stixel);
+	other = look_label(l, thing, ground, stixel);
 	look_drive(l, bottom, look_ground(l, bottom), ground->row_top, look_ground(l, ground->row_top));
-	return false;
+	return other;
 }
 
 static bool look_stixel(struct sx_look *l, struct sx_look_thing *thing, const struct stixel *one,
@@ -440,7 +503,7 @@ static bool look_begin(const struct sx_geometry *g, const struct sx_look_for *wa
 
 	sx_must_or(return false, column, <, frame->header->columns);
 	sx_look_next(&l, &first);
-	depth = l.grounded ? g->focal_baseline / l.from_disparity : HUGE_VAL;
+	depth = l.grounded ? g->focal_baseline / l.first_disparity : HUGE_VAL;
 	if (!(depth >= 0.0 && depth <= (double)FLT_MAX))
 		return false;
 	m = (float)depth;

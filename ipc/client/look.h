@@ -19,6 +19,7 @@
 struct sx_look_for {
 	double height_min, height_max;
 	uint32_t above, below, drop, unknown, filled;
+	uint32_t ground_labels; /* bits of the labels of ground that counts; 0: all ground */
 };
 
 /* True if the frame has a road over which heights can be computed. */
@@ -40,7 +41,10 @@ enum sx_look_what {
 	SX_LOOK_OBSTACLE, /* an obstacle is here */
 	SX_LOOK_UNSEEN,	  /* nothing is known from here on */
 	SX_LOOK_DROP,	  /* nothing is known from here on, because the ground ends */
-	SX_LOOK_EDGE	  /* the image ends, on the ground */
+	/* the ground continues, but with none of the labels that count, or without a known class */
+	SX_LOOK_OTHER,
+	SX_LOOK_CLASSLESS,
+	SX_LOOK_EDGE /* the image ends, on the ground */
 };
 
 /* One finding in a column. */
@@ -49,7 +53,7 @@ struct sx_look_thing {
 	uint32_t stixel;  /* stixel index in the frame; SX_LOOK_NONE: none */
 	double row;	  /* image row where it begins, px */
 	double disparity; /* disparity at that row, px; 0 or less: infinitely far */
-	bool at_foot;	  /* no ground before it: UNSEEN begins below the vehicle */
+	bool at_foot;	  /* no ground that counts before it: UNSEEN and OTHER begin below the vehicle */
 	bool below;	  /* at_foot, and what is seen there was measured below the road */
 };
 
@@ -61,7 +65,9 @@ struct sx_look {
 	uint32_t count, next, first; /* count and next index of list; first: index of list[0] in the frame */
 	double x;		     /* middle of the column, image column, px */
 	int64_t row;		     /* next row to visit; the walk has passed all rows below it */
-	bool grounded;		     /* ground, or something that counts as ground, was seen */
+	bool grounded;		     /* ground, or something that the vehicle drives over, was seen */
+	bool begins;		     /* the same, with ground_labels: ground with one of them was seen */
+	bool classed;		     /* ground that does not count was met: none counts behind it */
 	bool blocked;		     /* an obstacle was found */
 	bool ended;		     /* UNSEEN or DROP was returned */
 	/*
@@ -69,9 +75,10 @@ struct sx_look {
 	 * foot, if any
 	 */
 	bool waits;
-	bool late; /* grounded, and the foot below that first ground was not measured */
+	bool vague; /* with ground_labels: the class of the first ground is not known */
+	bool late; /* the foot below the first ground that counts was not measured, or its class is not known */
 	bool blind, edged;
-	/* index of the stixel at the unmeasured foot; SX_LOOK_NONE: rows without a stixel */
+	/* index of the stixel at that foot; SX_LOOK_NONE: rows without a stixel */
 	uint32_t waiting;
 	/* held is valid: an obstacle that sx_look_next() returns after the unmeasured foot */
 	bool holds;
@@ -84,7 +91,8 @@ struct sx_look {
 	/* surface of the last stixel of ground, continued to row surface_row above it, px; 0: not known */
 	double surface;
 	int64_t surface_row;
-	double from_row, from_disparity;   /* row and disparity, px, where the ground was first seen */
+	double first_disparity;		   /* disparity where ground of any class was first seen, px */
+	double from_row, from_disparity;   /* row and disparity, px, where the column begins */
 	double until_row, until_disparity; /* row and disparity, px, where the ground ended so far */
 };
 

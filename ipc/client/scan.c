@@ -176,7 +176,8 @@ static void scan_put_free(struct sx_scan *s, struct sx_scan_span span)
 	}
 }
 
-static void scan_put_range(struct sx_scan *s, int64_t i, double range)
+/* Enters a range. near: its value if it is less than range_min. */
+static void scan_put_range(struct sx_scan *s, int64_t i, double range, float near)
 {
 	float *r = &s->ranges[i];
 	float nearer;
@@ -184,7 +185,7 @@ static void scan_put_range(struct sx_scan *s, int64_t i, double range)
 	sx_must_or(return, i, <, s->o.count);
 	if (!(range <= (double)s->o.range_max))
 		return;
-	nearer = range < (double)s->o.range_min ? -INFINITY : (float)range;
+	nearer = range < (double)s->o.range_min ? near : (float)range;
 	if (isnan(*r) || nearer < *r)
 		*r = nearer;
 }
@@ -231,8 +232,9 @@ static void scan_put_hidden(struct sx_scan *s, const struct sx_scan_column *c, s
 	}
 }
 
-/* Adds the obstacle that a column sees at row y with disparity d. */
-static void scan_put_obstacle(struct sx_scan *s, const struct sx_scan_column *c, double y, double d)
+/* Adds the obstacle that a column sees at row y with disparity d. near: as for scan_put_range(). */
+static void scan_put_obstacle(struct sx_scan *s, const struct sx_scan_column *c, double y, double d,
+			      float near)
 {
 	const double depth = s->g.focal_baseline / d;
 	struct sx_vector right = sx_scan_direction(s, c->right, y), left = sx_scan_direction(s, c->left, y);
@@ -251,7 +253,8 @@ static void scan_put_obstacle(struct sx_scan *s, const struct sx_scan_column *c,
 			scan_put_range(s, i,
 				       (double)i >= a.from && (double)i <= a.to
 					       ? scan_meets(s, i, right, left, middle)
-					       : middle);
+					       : middle,
+				       near);
 	}
 	if (middle <= (double)s->o.range_max)
 		scan_put_hidden(s, c, span);
@@ -313,7 +316,9 @@ static void scan_thing(struct sx_scan *s, struct sx_scan_column *c, const struct
 		c->seen_to = thing->below ? place : range;
 	if (thing->what == SX_LOOK_OBSTACLE ||
 	    (thing->what == SX_LOOK_DROP && s->o.drop == STIXEL_SCAN_AS_OBSTACLE))
-		scan_put_obstacle(s, c, thing->row, thing->disparity);
+		scan_put_obstacle(s, c, thing->row, thing->disparity, -INFINITY);
+	else if (thing->what == SX_LOOK_OTHER && s->o.other_ground != STIXEL_SCAN_AS_UNSEEN)
+		scan_put_obstacle(s, c, thing->row, thing->disparity, s->o.range_min);
 	else
 		scan_unseen(s, c, thing->row, range);
 	c->unseen |= thing->at_foot;
@@ -326,7 +331,7 @@ static bool scan_begins_soon(struct sx_scan *s, const struct stixel_frame *frame
 	const double from = s->g.focal_baseline / l->from_disparity;
 	const double lowest = stixel_ground_disparity(s->g.header, l->x, bottom);
 
-	sx_must_or(return false, l->grounded, ==, true);
+	sx_must_or(return false, l->begins, ==, true);
 	if (range <= (double)s->o.range_min || from * lowest <= SCAN_LOWEST_SHARE * s->g.focal_baseline)
 		return true;
 	if (s->usual_begin < 0.0)
@@ -342,11 +347,11 @@ static void scan_begin(struct sx_scan *s, const struct stixel_frame *frame, cons
 		       const struct sx_look *l)
 {
 	const double bottom = s->g.header->image_height - 0.5;
-	const double from = l->grounded ? sx_scan_range(s, c, l->from_row, l->from_disparity) : HUGE_VAL;
+	const double from = l->begins ? sx_scan_range(s, c, l->from_row, l->from_disparity) : HUGE_VAL;
 
 	if (c->unseen)
 		return;
-	if (!l->grounded || !scan_begins_soon(s, frame, l, bottom, from))
+	if (!l->begins || !scan_begins_soon(s, frame, l, bottom, from))
 		scan_unseen(s, c, bottom, 0.0);
 	else if (s->begins)
 		scan_put_begin(s, scan_span_to_horizon(c, scan_span_at(s, c, l->from_row)), (float)from);
@@ -417,7 +422,7 @@ bool sx_scan_accepts(const struct stixel_scan_options *o)
 	       o->height_min <= o->height_max && isfinite(o->height_max) &&
 	       o->above <= STIXEL_SCAN_AS_UNSEEN && o->below <= STIXEL_SCAN_AS_UNSEEN &&
 	       o->unknown <= STIXEL_SCAN_AS_UNSEEN && o->drop <= STIXEL_SCAN_AS_UNSEEN &&
-	       o->filled <= STIXEL_SCAN_AS_UNSEEN;
+	       o->filled <= STIXEL_SCAN_AS_UNSEEN && o->other_ground <= STIXEL_SCAN_AS_UNSEEN;
 }
 
 struct sx_look_for sx_scan_look_for(const struct stixel_scan_options *o)
@@ -428,7 +433,8 @@ struct sx_look_for sx_scan_look_for(const struct stixel_scan_options *o)
 				    o->below,
 				    o->drop,
 				    o->unknown,
-				    o->filled};
+				    o->filled,
+				    o->ground_labels};
 }
 
 int stixel_scan_seen(const struct stixel_frame *frame, const struct stixel_scan_options *options,

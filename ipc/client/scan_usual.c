@@ -80,7 +80,7 @@ static void scan_reach_of(const struct sx_scan *s, const struct stixel_frame *fr
 		reach->first = first < reach->first ? first : reach->first;
 	}
 	first = HUGE_VAL; /* rays do not begin at ground that this column sees nearer than most columns do */
-	if (l.grounded && s->g.focal_baseline >= reach->usual * l.from_disparity)
+	if (l.begins && s->g.focal_baseline >= reach->usual * l.from_disparity)
 		first = sx_scan_range(s, &c, l.from_row, l.from_disparity);
 	reach->first = first < reach->first ? first : reach->first;
 	reach->last = last < reach->last ? last : reach->last;

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,6 +179,9 @@ static bool event_of(struct sx_event *event, const struct stixel_record *record)
 		event->publisher.pid = record->pid;
 		memcpy(event->publisher.version, record->version, sizeof(record->version));
 		event->publisher.version[sizeof(record->version) - 1] = 0;
+		if (record->classes)
+			snprintf(event->publisher.classes, sizeof(event->publisher.classes), "%s",
+				 record->classes);
 		return true;
 	}
 	if (record->kind != STIXEL_RECORD_GAP || record->reason >= sizeof(reasons) / sizeof(reasons[0]))

@@ -11,6 +11,7 @@ from unittest import mock
 import support  # noqa: F401
 
 import stixel
+from stixel._classes import PublisherClasses
 from stixel_bridge import instances
 from stixel_bridge.sink import NO_IMAGES, Instance
 from test_runner import Panic, until
@@ -95,7 +96,8 @@ class Source(unittest.TestCase):
 
 class Reports(unittest.TestCase):
     def source(self, name):
-        return types.SimpleNamespace(instance=Instance(name, {}), publisher="alive", state="running", internal=0)
+        return types.SimpleNamespace(instance=Instance(name, {}), publisher="alive", state="running", internal=0,
+                                     classes=PublisherClasses())
 
     def start(self, source, tell):
         self.said = []

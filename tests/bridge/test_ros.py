@@ -21,7 +21,7 @@ import stixel  # noqa: E402
 from stixel import Kind  # noqa: E402
 from stixel._messages import Messages  # noqa: E402
 from stixel_bridge import rig  # noqa: E402
-from stixel_bridge.fail import Fail  # noqa: E402
+from stixel_bridge.fail import Fail, SinkError  # noqa: E402
 from stixel_bridge.ros import health, images, markers, store, topics  # noqa: E402
 from stixel_bridge.sink import Instance, Report, Work  # noqa: E402
 from support_frames import ANCHOR_NS, frame_of, street  # noqa: E402
@@ -337,6 +337,39 @@ class Planners(Case):
         ahead = feet[(frame.stixels["column"][feet["id"]] == 64) & (feet["part"] == stixel.Part.FOOT)][0]
         self.assertAlmostEqual(float(ahead["x"]), 10, delta=0.1)
         self.assertAlmostEqual(float(ahead["z"]), 0, delta=0.02)
+
+    def test_ground_of_classes(self):
+        column = [{"kind": stixel.Kind.GROUND, "row_top": 341, "row_bottom": 479, "disparity_q7": 6118,
+                   "slope_q14": -3277, "label": 0},
+                  {"kind": stixel.Kind.GROUND, "row_top": 241, "row_bottom": 340, "disparity_q7": 2560,
+                   "slope_q14": -3277, "label": 1}]
+        raw = frame_of([column] * 128).raw
+        named = stixel.Frame(raw, classes=("road", "sidewalk"))
+        limit = 100 / (0.2 * (341 - 240))  # where the road ends, m
+        wanted = frozenset(["scan", "ground"])
+        road = messages(named, wanted=wanted, ground_classes=["road"])
+        self.assertAlmostEqual(self.at(read(road["scan"]), 0), limit, delta=0.01)
+        points = np.frombuffer(bytes(read(road["ground"]).data), stixel.POINT)
+        self.assertEqual(set(points["label"]), {0})
+        unseen = messages(named, wanted=wanted, ground_classes=["road"], scan_other_ground="unseen")
+        self.assertTrue(math.isnan(self.at(read(unseen["scan"]), 0)))
+        both = messages(named, wanted=wanted, ground_classes=["road", "sidewalk"])
+        self.assertEqual(self.at(read(both["scan"]), 0), math.inf)
+        for frame, classes in ((stixel.load(raw), ["road"]), (named, ["grass"])):
+            self.assertEqual(messages(frame, wanted=wanted, ground_classes=classes), {})
+        whole = Instance("all", {"instances": ["front"], "window_ms": 50.0, "unseen_m": 5.0})
+        part = rig.Part(Instance("front", {"x_m": 0.0, "y_m": 0.0, "yaw_deg": 0.0}), named)
+        made = messages(rig.RigFrame([part], [], 5.0), whole, wanted=wanted, ground_classes=["road"])
+        self.assertAlmostEqual(self.at(read(made["scan"]), 0), limit, delta=0.1)
+
+    def test_classes_that_the_daemon_does_not_have(self):
+        status = {"semantics": {"classes": [{"name": "road", "kind": "ground"}]}}
+        report = Report(Instance("front", {}), "alive", "running", status)
+        for good in ([], ["road"], ["ROAD"]):
+            topics.check_classes(report, dict(OPTIONS, ground_classes=good))
+        with self.assertRaisesRegex(SinkError, "instance front: ground_classes: kind .*'grass'.*: there are road"):
+            list(topics.of_report(report, dict(OPTIONS, ground_classes=["grass"])))
+        topics.check_classes(report._replace(status=None), dict(OPTIONS, ground_classes=["grass"]))
 
     def test_rigs_are_of_the_vehicle(self):
         parts = [rig.Part(Instance(name, {"x_m": x, "y_m": 0.0, "yaw_deg": yaw}), street())

@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import math
+import pickle
 import unittest
 
 import numpy as np
@@ -309,6 +310,55 @@ class Frames(unittest.TestCase):
         frame = stixel.load(pack([[ground] * 80], **CAMERA, **road_of(0.0, 0.0)))
         with self.assertRaisesRegex(ValueError, "give [0-9]+ points, more than 4000000: take a larger step"):
             frame.ground_points(step=0.01, range_max=650)
+
+
+class GroundOfClasses(unittest.TestCase):
+    NAMES = ("road", "sidewalk", "traffic-light")
+
+    def setUp(self):
+        ground = {"kind": 0, "slope_q14": -5461}
+        column = [dict(ground, row_bottom=479, row_top=360, disparity_q7=round(239.5 / 3 * 128), label=0),
+                  dict(ground, row_bottom=359, row_top=240, disparity_q7=round(119.5 / 3 * 128), label=1),
+                  {"kind": 2, "row_bottom": 239, "row_top": 0, "disparity_q7": 0}]
+        self.frame = stixel.load(pack([column] * 128, **{**CAMERA, **road_of(0.0, 0.0)}))
+        self.limit = float(self.frame.camera.depth(self.frame.road.disparity(360, 0)))  # where the road ends
+
+    def test_free_space(self):
+        f = self.frame
+        self.assertTrue(np.isposinf(f.free_space()).all())
+        columns = f.free_columns(kind="road", classes=self.NAMES)
+        self.assertEqual(set(columns["end"]), {stixel.Free.OTHER})
+        np.testing.assert_allclose(f.free_space(kind="road", classes=self.NAMES), self.limit, rtol=1e-4)
+        for both in ("road, sidewalk", ["Road", "SIDEWALK"], (0, 1), ["road", 1]):
+            self.assertTrue(np.isposinf(f.free_space(both, classes=self.NAMES)).all(), both)
+        np.testing.assert_array_equal(f.free_space(0), f.free_space("road", classes=self.NAMES))
+        self.assertEqual(set(f.free_space("sidewalk", classes=self.NAMES)), {0.0})
+        np.testing.assert_array_equal(f.free_columns(ground_labels=1), columns)
+
+    def test_scan_and_points(self):
+        scan = self.frame.scan(kind="road", classes=self.NAMES)
+        np.testing.assert_allclose(scan.ranges * np.cos(scan.angles), self.limit, rtol=1e-4)
+        self.assertTrue(np.isnan(self.frame.scan(kind=0, other_ground="unseen").ranges).all())
+        points = self.frame.ground_points(kind="sidewalk", classes=self.NAMES)
+        self.assertEqual(set(points["label"]), {1})
+        self.assertEqual(len(points) + len(self.frame.ground_points(kind=0)), len(self.frame.ground_points()))
+
+    def test_names(self):
+        f = stixel.Frame(self.frame.raw, classes=self.NAMES)
+        self.assertEqual(pickle.loads(pickle.dumps(f)).classes, self.NAMES)
+        np.testing.assert_array_equal(f.free_space("road"), f.free_space(0))
+        self.assertIsNone(self.frame.classes)
+        with self.assertRaisesRegex(ValueError, "'road': the names of the frame's classes are not known: "):
+            self.frame.free_space("road")
+        with self.assertRaisesRegex(ValueError, "'grass': there are road, sidewalk, traffic-light"):
+            f.scan(kind="grass")
+        for nothing in ("", [], " , "):
+            with self.assertRaisesRegex(ValueError, "names no class"):
+                f.free_space(nothing)
+        with self.assertRaisesRegex(ValueError, "labels are 0 to 31"):
+            f.free_space(32)
+        with self.assertRaisesRegex(TypeError, "free space has no option 'kinds': there are classes, ground_"):
+            f.free_space(kinds="road")
 
 
 class Boxes(unittest.TestCase):

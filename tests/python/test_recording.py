@@ -217,7 +217,7 @@ class Recordings(Case):
                 self.assertLessEqual(sum(f.missed for f in frames), lost)
                 self.assertEqual(recording.end, (20, lost, 1, frames[0].published_ns, frames[-1].published_ns))
                 life, = (r for r in recording.records() if isinstance(r, stixel.Life))
-                self.assertEqual(life, (frames[0].epoch, d.process.pid, os.environ["STIXEL_VERSION"]))
+                self.assertEqual(life, (frames[0].epoch, d.process.pid, os.environ["STIXEL_VERSION"], None))
                 self.assertLess(abs(recording.anchor_realtime_ns - frames[0].captured_at.timestamp() * 1e9), 60e9)
             both = [f for f in frames if f.number in seen]
             self.assertGreater(len(both), 10)
@@ -297,10 +297,16 @@ class Recordings(Case):
             self.assertEqual(len(list(recording)), 1200)
 
     def test_by_time_of_a_daemon(self):
-        d = self.daemon("seek", *SMALL, "-s", "source.fps=60")
+        d = self.daemon("seek", *SMALL, "-s", "source.fps=60", "-s", "semantics.source=nobody", "-s",
+                        "semantics.classes=road:ground tree")
         path = self.record("seek", d.name, "--frames", "90", env=d.client())
         with stixel.Recording(path) as recording:
+            later = next(recording.frames(1 << 62))
+            self.assertEqual(later.classes, ("road", "tree"))
+            lives = [r for r in recording.records() if isinstance(r, stixel.Life)]
+            self.assertEqual([life.classes for life in lives], [("road", "tree")])
             frames = list(recording)
+            self.assertEqual({f.classes for f in frames}, {("road", "tree")})
             for n in (0, 1, 50, 89):
                 self.assertEqual(next(recording.frames(frames[n].published_ns)).number, frames[n].number)
             self.assertEqual(next(recording.frames(frames[50].published_ns - 1)).number, frames[49].number)

@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import errno
 import gc
 import os
+import pickle
 import signal
 import struct
 import subprocess
@@ -200,6 +201,15 @@ class WholeWay(support.TestCase):
         objects = frame.stixels[frame.stixels["kind"] == stixel.Kind.OBJECT]
         self.assertGreater(len(objects), 5)
         np.testing.assert_array_equal(objects["label"], np.where(objects["column"] < 10, left, right))
+        self.assertIsNone(frame.classes)  # the daemon's runtime directory is not that of the test
+        with stixel.open(d.name) as reader, unittest.mock.patch.dict(os.environ, d.client()):
+            frame = reader.next(timeout=30)
+            self.assertEqual((len(frame.classes), frame.classes[left]), (19, "car"))
+            self.assertEqual(pickle.loads(pickle.dumps(frame)).classes, frame.classes)
+            self.assertTrue((frame.free_columns()["to_m"] >= frame.free_columns(kind="road")["to_m"]).all())
+            of_before = stixel.Frame(support.seal(frame.raw.replace(frame.epoch.to_bytes(8, "little"), bytes(8))),
+                                     classes=frame._classes)
+            self.assertIsNone(of_before.classes)  # a frame of another run
 
     def test_frames_that_wait_for_the_scores_of_their_own_pair(self):
         """With external.pairs the images come before the frame, also if the daemon matches itself."""

@@ -13,12 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Tuple
 import numpy as np
 
 from ._check import aligned
+from ._classes import labels_of
 from ._layout import (BOX, FREE_COLUMN, POINT, CBoxesOptions, CFrame, CFreeOptions, Coordinates, CPointsOptions,
                       CScanOptions, PointsOf, ScanAs)
 from ._library import library
 
 if TYPE_CHECKING:
+    from typing import Callable, Dict, Sequence
+
     from numpy.typing import NDArray
+
+    Names = Callable[[], Optional[Sequence[str]]]
 
 
 # 80 MB; a frame from another machine may ask for thousands of times as many points as it has bytes
@@ -58,12 +63,22 @@ def c_frame(data: bytes, header: Any) -> Tuple[CFrame, Any]:
 def _set(options: Any, values: Any, what: str) -> None:
     """Sets the options that the caller named."""
     names = {name for name, *_ in options._fields_} - {"reserved"}
+    shown = names | ({"kind", "classes"} if "ground_labels" in names else set())
     for name, value in values.items():
         if name not in names:
-            raise TypeError("%s has no option %r: there are %s" % (what, name, ", ".join(sorted(names))))
+            raise TypeError("%s has no option %r: there are %s" % (what, name, ", ".join(sorted(shown))))
         if isinstance(value, str):
             value = _choice(ScanAs, name, value)
         setattr(options, name, value)
+
+
+def _by_class(values: Dict[str, Any], names: Names) -> Dict[str, Any]:
+    """Replaces the options kind and classes by ground_labels. names: returns the frame's own classes."""
+    rest = {name: value for name, value in values.items() if name not in ("kind", "classes")}
+    classes = values.get("classes")
+    if values.get("kind") is not None:
+        rest["ground_labels"] = labels_of(values["kind"], names if classes is None else lambda: classes)
+    return rest
 
 
 def _choice(kind: Any, what: str, value: str) -> int:
@@ -74,12 +89,12 @@ def _choice(kind: Any, what: str, value: str) -> int:
     return int(names[value])
 
 
-def free_of(data: bytes, header: Any, values: Any) -> NDArray[Any]:
+def free_of(data: bytes, header: Any, values: Any, names: Names) -> NDArray[Any]:
     """Implements Frame.free_columns()."""
     frame, words = c_frame(data, header)
     o = CFreeOptions()
     library().free_defaults(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o))
-    _set(o, values, "free space")
+    _set(o, _by_class(values, names), "free space")
     columns = np.empty(int(header["columns"]), FREE_COLUMN)
     if library().free_space(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o), columns.ctypes.data,
                             len(columns)) < 0:
@@ -88,12 +103,12 @@ def free_of(data: bytes, header: Any, values: Any) -> NDArray[Any]:
     return columns
 
 
-def scan_of(data: bytes, header: Any, values: Any) -> Scan:
+def scan_of(data: bytes, header: Any, values: Any, names: Names) -> Scan:
     """Implements Frame.scan()."""
     frame, words = c_frame(data, header)
     o = CScanOptions()
     library().scan_defaults(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o))
-    _set(o, values, "a scan")
+    _set(o, _by_class(values, names), "a scan")
     if "range_min" not in values:  # the default is the frame's range_min, which may lie beyond the caller's range_max
         o.range_min = min(o.range_min, max(o.range_max, 0))
     ranges, begins = np.empty(o.count, np.float32), np.empty(o.count, np.float32)

@@ -7,15 +7,16 @@ from __future__ import annotations
 import datetime
 import math
 import time
-from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from ._check import check
+from ._classes import PublisherClasses, labels_of
 from ._convert import Scan, boxes_of, free_of, points_of, scan_of
 from ._geometry import Camera, Road, disparity_cloud, stixel_disparity, stixel_quads
-from ._layout import (IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, STIXEL, Clock, FrameFlag, Free, Plane, PointsOf,
-                      RoadOrigin, Stamp, header_of)
+from ._layout import (CLASSES_MAX, IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, STIXEL, Clock, FrameFlag, Free,
+                      Plane, PointsOf, RoadOrigin, Stamp, header_of)
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -48,17 +49,19 @@ class Frame:
     of CLOCK_MONOTONIC of the publisher's machine (time.monotonic_ns() there) unless stated otherwise.
     """
 
-    __slots__ = ("_data", "_missed", "_header", "_offset_ns")
+    __slots__ = ("_data", "_missed", "_header", "_offset_ns", "_classes")
 
-    def __init__(self, data: bytes, missed: int = 0, offset_ns: Optional[int] = 0) -> None:
+    def __init__(self, data: bytes, missed: int = 0, offset_ns: Optional[int] = 0,
+                 classes: Union[None, Tuple[str, ...], PublisherClasses] = None) -> None:
         """Takes a frame that has been checked as data. Use stixel.load() for other bytes."""
         self._data = data
         self._missed = missed
         self._offset_ns = offset_ns
         self._header = header_of(data)
+        self._classes = classes
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return Frame, (self._data, self._missed, self._offset_ns)
+        return Frame, (self._data, self._missed, self._offset_ns, self._classes)
 
     def __repr__(self) -> str:
         h = self._header
@@ -247,6 +250,17 @@ class Frame:
         u %= columns
         return self.stixels[int(offsets[u]):int(offsets[u + 1])]
 
+    @property
+    def classes(self) -> Optional[Tuple[str, ...]]:
+        """Names of the semantic classes: classes[label] is the name of a stixel's label. None: not known.
+
+        Recordings contain the names. For a frame of stixel.open() on this machine, the first use asks the publisher's
+        status, once for each of its runs; a publisher that has ended meanwhile, or reads no class scores, has none.
+        """
+        if self._classes is None or isinstance(self._classes, tuple):
+            return self._classes
+        return self._classes.of(self.epoch)
+
     # -- images --
     def image(self, kind: Plane) -> Optional[NDArray[Any]]:
         """Returns an image plane as published, or None. Planes come only on request: stixel.open(images=...)."""
@@ -328,9 +342,11 @@ class Frame:
         end (stixel.Free), stixel (its number, 2**32 - 1: none). Needs libstixel.
 
         options: height_min and height_max, m over the road. Anything that reaches between both heights is an obstacle.
-        The defaults describe the publisher's vehicle.
+        The defaults describe the publisher's vehicle. kind: only ground of these classes is free: a name ("road"),
+        several names ("road, sidewalk", or a sequence), or labels. classes: the names of all classes by label, if
+        Frame.classes does not know them. ValueError: no class has such a name.
         """
-        return free_of(self._data, self._header, options)
+        return free_of(self._data, self._header, options, lambda: self.classes)
 
     def first_obstacles(self) -> NDArray[np.intp]:
         """Returns for each column the index (into stixels) of the stixel that ends its free space, -1 without one.
@@ -341,14 +357,17 @@ class Frame:
         stixel = self.free_columns()["stixel"]
         return np.where(stixel == _NO_STIXEL, -1, stixel.astype(np.intp))
 
-    def free_space(self) -> Floats:
+    def free_space(self, kind: Any = None, **options: Any) -> Floats:
         """Returns for each column how far it is free along the optical axis, m: to the nearest obstacle, or to a drop.
+
+        kind and options: as for free_columns(). With kind="road", the free space also ends where the ground is known to
+        be of another class, and where the class is not known it is not seen.
 
         inf: neither is seen. nan: the end of the free space is not seen, or nothing is; also without a camera model or
         a road, and where the images show nothing (stixel.FrameFlag.BLIND). Nothing was seen nearer than from_m of
         free_columns(). Needs libstixel.
         """
-        columns = self.free_columns()
+        columns = self.free_columns(kind=kind, **options)
         far = np.where(columns["end"] == Free.GROUND, np.inf, columns["to_m"].astype(np.float64))
         return np.where(columns["end"] == Free.UNSEEN, np.nan, far)
 
@@ -358,11 +377,12 @@ class Frame:
 
         options: fields of struct stixel_scan_options, by name: angle_min, angle_increment (rad), count, range_min,
         range_max, height_min, height_max (m), above, below, unknown, drop ("free", "obstacle", "unseen"), filled
-        ("obstacle", "unseen"). Missing options have the defaults of the frame (stixel_scan_defaults()). Without a
-        camera model there are no angles unless you pass them. All ranges are then nan, as they are without a road.
-        Needs libstixel.
+        ("obstacle", "unseen"). With kind, only ground of these classes is free (as for free_columns(), with classes);
+        other_ground ("obstacle", "unseen") is what ground of other classes counts as. Missing options have the defaults
+        of the frame (stixel_scan_defaults()). Without a camera model there are no angles unless you pass them. All
+        ranges are then nan, as they are without a road. Needs libstixel.
         """
-        return scan_of(self._data, self._header, options)
+        return scan_of(self._data, self._header, options, lambda: self.classes)
 
     def boxes(self, **options: Any) -> NDArray[Any]:
         """Returns the obstacles as boxes in vehicle coordinates, the nearest first (dtype stixel.BOX).
@@ -385,14 +405,19 @@ class Frame:
         """
         return points_of(self._data, self._header, PointsOf.OBSTACLES, coordinates, step, range_max)
 
-    def ground_points(self, coordinates: Coordinates = "vehicle", step: float = 0.5,
-                      range_max: float = 20.0) -> NDArray[Any]:
+    def ground_points(self, coordinates: Coordinates = "vehicle", step: float = 0.5, range_max: float = 20.0,
+                      kind: Any = None, classes: Optional[Sequence[str]] = None) -> NDArray[Any]:
         """Returns points of the ground (dtype stixel.POINT), as stixel_points() of <stixel_convert.h> defines them.
 
         Each ground stixel gives a point at each multiple of step (m) up to range_max (m). The result is empty where the
-        images show nothing (stixel.FrameFlag.BLIND).
+        images show nothing (stixel.FrameFlag.BLIND). With kind, only ground of these classes has points: see
+        free_columns().
         """
-        return points_of(self._data, self._header, PointsOf.GROUND, coordinates, step, range_max)
+        points = points_of(self._data, self._header, PointsOf.GROUND, coordinates, step, range_max)
+        if kind is None:
+            return points
+        bits = labels_of(kind, lambda: self.classes if classes is None else classes)
+        return points[np.isin(points["label"], [label for label in range(CLASSES_MAX) if bits >> label & 1])]
 
 
 def load(data: BytesLike) -> Frame:

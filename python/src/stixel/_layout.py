@@ -13,6 +13,7 @@ HEADER_BYTES_LEAST = 696
 STAGES = 16
 STAGE_NAME_BYTES = 16
 DISPARITY_UNKNOWN = 0xFFFF
+CLASSES_MAX = 32
 DISPARITY_PER_PX = 128
 SLOPE_PER_PX = 16384
 IMAGE_DISPARITY_PER_PX = 16
@@ -177,6 +178,7 @@ class Free(_Growing):
     GROUND = 1
     OBJECT = 2
     DROP = 3
+    OTHER = 4
 
 
 class PointsOf(enum.IntEnum):
@@ -364,13 +366,15 @@ class CScanOptions(ctypes.Structure):
     _fields_ = [("angle_min", ctypes.c_float), ("angle_increment", ctypes.c_float), ("count", ctypes.c_uint32),
                 ("range_min", ctypes.c_float), ("range_max", ctypes.c_float), ("height_min", ctypes.c_float),
                 ("height_max", ctypes.c_float), ("above", ctypes.c_uint32), ("below", ctypes.c_uint32),
-                ("unknown", ctypes.c_uint32), ("drop", ctypes.c_uint32), ("filled", ctypes.c_uint32)]
+                ("unknown", ctypes.c_uint32), ("drop", ctypes.c_uint32), ("filled", ctypes.c_uint32),
+                ("ground_labels", ctypes.c_uint32), ("other_ground", ctypes.c_uint32)]
 
 
 class CFreeOptions(ctypes.Structure):
     """struct stixel_free_options"""
 
-    _fields_ = [("height_min", ctypes.c_float), ("height_max", ctypes.c_float), ("reserved", ctypes.c_uint32 * 2)]
+    _fields_ = [("height_min", ctypes.c_float), ("height_max", ctypes.c_float), ("ground_labels", ctypes.c_uint32),
+                ("reserved", ctypes.c_uint32)]
 
 
 class CBoxesOptions(ctypes.Structure):
@@ -403,7 +407,7 @@ class CRecord(ctypes.Structure):
     _fields_ = [("kind", ctypes.c_uint32), ("reason", ctypes.c_uint32), ("offset", ctypes.c_uint64),
                 ("bytes", ctypes.c_uint64), ("frame", ctypes.c_void_p), ("epoch", ctypes.c_uint64),
                 ("number", ctypes.c_uint64), ("lost", ctypes.c_uint64), ("pid", ctypes.c_uint64),
-                ("version", ctypes.c_char * 32), ("why", ctypes.c_char_p)]
+                ("version", ctypes.c_char * 32), ("why", ctypes.c_char_p), ("classes", ctypes.c_char_p)]
 
 
 class CMessageTopic(ctypes.Structure):

@@ -78,6 +78,7 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
     ("stixel_pairs_close", None, [_pairs]),
     ("stixel_place", ctypes.c_int, [ctypes.c_uint, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]),
     ("stixel_class_colour", None, [ctypes.c_char_p, ctypes.c_uint32, ctypes.POINTER(ctypes.c_uint8)]),
+    ("stixel_labels_of", ctypes.c_int, [ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint32)]),
     ("stixel_strerror", ctypes.c_char_p, [ctypes.c_int]),
     ("stixel_version", ctypes.c_char_p, []),
 ]

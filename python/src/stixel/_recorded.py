@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import enum
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple, Optional, Tuple, Union
 
 from ._frame import Frame
 
@@ -31,6 +31,7 @@ class Life(NamedTuple):
     epoch: int
     pid: int
     version: str
+    classes: Optional[Tuple[str, ...]] = None  #: names of its semantic classes by label; None: not known
 
 
 class Gap(NamedTuple):

@@ -10,7 +10,7 @@ import importlib
 import io
 import os
 import stat
-from typing import TYPE_CHECKING, Any, Iterator, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, Optional, Tuple, Union
 
 from ._errors import NotStixel, NotSupported, StixelError
 from ._frame import Frame
@@ -118,7 +118,8 @@ def _made(record: CRecord) -> Record:
     if record.kind == RecordKind.FRAME:
         return Frame(ctypes.string_at(record.frame, record.bytes))
     if record.kind == RecordKind.PUBLISHER:
-        return Life(record.epoch, record.pid, record.version.decode("ascii", "replace"))
+        return Life(record.epoch, record.pid, record.version.decode("ascii", "replace"),
+                    tuple(record.classes.decode("utf-8", "replace").split()) if record.classes else None)
     if record.kind == RecordKind.GAP:
         return Gap(record.epoch, record.number, record.lost, GAP_REASONS[record.reason])
     return Damage(record.offset, record.bytes, record.why.decode(), record.kind == RecordKind.CUT)
@@ -149,6 +150,7 @@ class Recording:
         self._instance: bytes = info.instance
         self._end = (End(info.frames, info.lost, info.publishers, info.first_ns, info.last_ns)
                      if info.indexed and info.ended else None)
+        self._classes: Dict[int, Optional[Tuple[str, ...]]] = {}  # names of the classes by epoch
         #: Name and version of the program that wrote the file; empty in a damaged header.
         self.recorder: str = info.recorder.decode("utf-8", "replace")
         #: The moment when the recording began, on both clocks; 0: not known.
@@ -186,6 +188,10 @@ class Recording:
     def _records(self, walk: _Walk) -> Iterator[Record]:
         for record in walk.records():
             self._instance = self._instance or walk.info().instance
+            if isinstance(record, Life):
+                self._classes[record.epoch] = record.classes
+            elif isinstance(record, Frame):
+                record._classes = self._classes.get(record.epoch)
             yield record
 
     def records(self, since_ns: Optional[int] = None) -> Iterator[Record]:
@@ -194,6 +200,8 @@ class Recording:
         if since_ns is None:
             yield from self._records(walk)
             return
+        if not self._classes:  # they are at the beginning of the file
+            next((r for r in self._records(self._walk()) if isinstance(r, (Life, Frame))), None)
         walk.seek(since_ns)
         held: Optional[Frame] = None
         found = self._records(walk)

@@ -17,6 +17,7 @@ import weakref
 from typing import Any, Deque, Dict, FrozenSet, Iterable, Optional, Tuple
 
 from ._check import verdict
+from ._classes import PublisherClasses
 from ._clock import Offsets
 from ._errors import Died, Ended, NotRunning, Restarted, StixelError, error_of
 from ._frame import Frame
@@ -90,6 +91,7 @@ class Inbox:
         self.pid = os.getpid()
         self.offsets = Offsets()
         self.ask_clock = threading.Event()  # set: query the clock at once
+        self.classes = PublisherClasses()  # transports that get a /status give it
         self._changed = threading.Condition()
         self._pipe: Optional[Tuple[int, int]] = None
         self._ringing = False
@@ -116,7 +118,7 @@ class Inbox:
         Damaged and impossible frames are counted and dropped. Frames that came before are dropped.
         """
         code = verdict(data)
-        frame = Frame(data[:int(header_of(data)["frame_bytes"])]) if code == 0 else None
+        frame = Frame(data[:int(header_of(data)["frame_bytes"])], classes=self.classes) if code == 0 else None
         with self._changed:
             if frame is None:
                 self._corrupt += 1

@@ -12,6 +12,7 @@ import os
 import struct
 from typing import TYPE_CHECKING, FrozenSet, Optional, Tuple
 
+from ._classes import DaemonClasses
 from ._errors import Died, Ended, NotConnected, StixelError, error_of
 from ._frame import Frame
 from ._layout import HEADER, CFrame, CStatus, Open, Publisher, State
@@ -33,6 +34,7 @@ class RingReader(Reader):
         super().__init__(what)
         self._lib = lib
         self._where = where
+        self._classes = None if "/" in where else DaemonClasses(where)  # an object at a path has no known daemon
         self._last: Tuple[int, int] = (0, 0)
         self._frame = ctypes.POINTER(CFrame)()
         self._frame_ref = ctypes.byref(self._frame)
@@ -92,7 +94,8 @@ class RingReader(Reader):
             return None
         # The library's memory is valid only until the next call. A copy makes the frame an independent value.
         at = self._frame.contents.bytes
-        frame = Frame(ctypes.string_at(at, ctypes.c_uint32.from_address(at + _FRAME_BYTES_AT).value))
+        frame = Frame(ctypes.string_at(at, ctypes.c_uint32.from_address(at + _FRAME_BYTES_AT).value),
+                      classes=self._classes)
         name = frame.epoch, frame.number
         if not newest:
             frame._missed = self._lost.value

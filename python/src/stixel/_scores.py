@@ -8,11 +8,10 @@ from typing import Any, Optional, Tuple
 import numpy as np
 
 from ._frame import Frame
-from ._layout import CScoresFormat, CScoresPlanes
+from ._layout import CLASSES_MAX, CScoresFormat, CScoresPlanes
 from ._library import library
 from ._writer import Writer, number_in, slots_of
 
-CLASSES_MAX = 32
 SCALE_MAX = 32
 
 

@@ -277,6 +277,7 @@ class ZenohTransport(Transport):
         found = Publisher.__members__.get(said["publisher"].upper(), Publisher.UNKNOWN)
         state = State.__members__.get(said["state"].upper(), State.UNKNOWN)
         self._inbox.reported(found, state, said["version"][:64])
+        self._inbox.classes.take(said.get("status"))
         # only the token decides whether the publisher is present: the status comes another way, earlier or later
         self._ended = found not in (Publisher.ALIVE, Publisher.STALLED, Publisher.DIED)
 

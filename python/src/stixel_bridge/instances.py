@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, FrozenSet, Optional, Sequ
 
 import stixel
 from stixel import _daemon
+from stixel._classes import PublisherClasses
 
 from .fail import ENDS, described, sentence
 from .sink import NO_IMAGES, Instance, Report, Work
@@ -37,6 +38,7 @@ class Source(threading.Thread):
         self.publisher = "absent"
         self.state = ""
         self.why = ""  #: reason why the instance cannot be read
+        self.classes = PublisherClasses()  #: names of the daemon's classes; Reports sets them
         self.internal = 0  #: internal errors of the program
         self._runners = list(runners)
         self._say = say
@@ -74,6 +76,7 @@ class Source(threading.Thread):
                 continue
             if frame is None:
                 continue
+            frame._classes = self.classes
             self.frames += 1
             self.lost += frame.missed
             work = Work(self.instance, frame, time.monotonic_ns())
@@ -148,6 +151,7 @@ class Reports(threading.Thread):
                 status = found if isinstance(found, dict) else None
             except ValueError:
                 pass
+        source.classes.take(status)
         return Report(source.instance, source.publisher, source.state, status)
 
     def run(self) -> None:

@@ -5,10 +5,11 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Union
 
 import numpy as np
 from stixel import FrameFlag
+from stixel._classes import labels_of
 
 from ..rig import RigFrame
 from . import store
@@ -51,9 +52,28 @@ def _known(frame: Seen) -> bool:
     return frame.camera.known and frame.road.known and not frame.header["flags"] & FrameFlag.BLIND
 
 
+def _by_class(options: Mapping[str, Any]) -> Dict[str, Any]:
+    """Returns the options of libstixel for ground_classes."""
+    return {"kind": options["ground_classes"]} if options["ground_classes"] else {}
+
+
+def _has_classes(frame: Seen, options: Mapping[str, Any]) -> bool:
+    """Returns whether ground_classes are among the classes of the daemon, whose names are not known at first."""
+    if not options["ground_classes"]:
+        return True
+    if isinstance(frame, RigFrame):
+        return all(_has_classes(part.frame, options) for part in frame.parts)
+    names = frame.classes
+    try:
+        return names is not None and labels_of(options["ground_classes"], lambda: names) > 0
+    except ValueError:  # topics.check_classes() reports it
+        return False
+
+
 def _scan(frame: Seen, options: Mapping[str, Any]) -> Scan:
     """Computes libstixel's scan. Missing options are the frame's defaults. A rig sets its own angles and range_min."""
-    values = {key: options["scan_" + key] for key in ("above", "below", "unknown", "drop", "filled")}
+    values = {key: options["scan_" + key] for key in ("above", "below", "unknown", "drop", "filled", "other_ground")}
+    values.update(_by_class(options))
     values.update((key, options["scan_%s_m" % key]) for key in ("height_min", "height_max")
                   if options["scan_%s_m" % key] is not None)
     least, most, step_deg = (options["scan_" + key] for key in ("range_min_m", "range_max_m", "step_deg"))
@@ -77,9 +97,10 @@ def laser_scan(frame: Seen, names: Names, options: Mapping[str, Any]) -> Optiona
     """Makes sensor_msgs/LaserScan by REP 117: inf is free, nan is not seen, -inf is nearer than range_min.
 
     All rays are of one moment. None without a camera model or a road, and for a blind frame: consumers treat a scan in
-    which nothing is seen as free space, but stop when no scan comes.
+    which nothing is seen as free space, but stop when no scan comes. With ground_classes None, too, as long as the
+    names of the daemon's classes are not known.
     """
-    if not _known(frame):
+    if not _known(frame) or not _has_classes(frame, options):
         return None
     scan = _scan(frame, options)
     return store.make(
@@ -98,7 +119,7 @@ def obstacle_cloud(frame: Seen, names: Names, options: Mapping[str, Any]) -> Opt
 
 def ground_cloud(frame: Seen, names: Names, options: Mapping[str, Any]) -> Optional[Any]:
     """Makes sensor_msgs/PointCloud2 along the visible ground, to clear a map."""
-    if not _known(frame):
+    if not _known(frame) or not _has_classes(frame, options):
         return None
     return cloud(frame, names.road, frame.ground_points(
-        step=options["ground_step_m"], range_max=options["ground_range_m"]))
+        step=options["ground_step_m"], range_max=options["ground_range_m"], **_by_class(options)))

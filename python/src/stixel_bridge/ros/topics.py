@@ -13,7 +13,9 @@ import time
 from typing import (TYPE_CHECKING, AbstractSet, Any, Callable, Dict, FrozenSet, Iterator, List, Mapping, NamedTuple,
                     Optional, Sequence, Tuple, Union)
 
-from ..fail import CONFIG, Fail
+from stixel._classes import labels_of, names_in
+
+from ..fail import CONFIG, Fail, SinkError
 from ..options import Option
 from . import frames, health, images, markers, obstacles, stixels, store
 from .store import HUMBLE_HASH, definition, type_hash
@@ -96,6 +98,10 @@ OPTIONS: Sequence[Option] = [
     Option("scan_drop", "choice", "obstacle", "meaning of the end of the ground before a drop", choices=_AS),
     Option("scan_filled", "choice", "obstacle", "meaning of an object that was hardly measured; unseen: for rooms with "
            "plain walls", choices=_AS[1:]),
+    Option("ground_classes", "list", [], "scan and ground: only ground of these classes is free, by the names in the "
+           "daemon's semantics.classes; default: all ground"),
+    Option("scan_other_ground", "choice", "obstacle", "meaning of ground of other classes, with ground_classes",
+           choices=_AS[1:]),
     Option("obstacle_range_m", "number", 50.0, "largest distance of the points of obstacles; 0: no limit",
            0, 1000, unit="m"),
     Option("obstacle_step_m", "number", 0.0, "distance between the points of an obstacle; 0: only its foot and its "
@@ -186,7 +192,8 @@ def planes(wanted: AbstractSet[str]) -> FrozenSet[str]:
 
 def _key(name: str, options: Mapping[str, Any]) -> Tuple[Any, ...]:
     """Returns the values other than the frame that a message depends on."""
-    return ("ros", name) + tuple(options[option.name] for option in OPTIONS if option.kind != "list")
+    return ("ros", name) + tuple(tuple(options[option.name]) if option.kind == "list" else options[option.name]
+                                 for option in OPTIONS if option.name != "topics")
 
 
 def _of_topic(work: Work, topic: Topic, names: frames.Names, options: Mapping[str, Any]) -> Optional[Message]:
@@ -230,8 +237,19 @@ def of_instances(instances: Sequence[Instance], options: Mapping[str, Any]) -> I
         yield Message(topic, store.encode(frames.message(found)))
 
 
+def check_classes(report: Report, options: Mapping[str, Any]) -> None:
+    """Checks that the daemon has the classes of ground_classes, if its classes are known. Raises SinkError."""
+    names = names_in(report.status)
+    if options["ground_classes"] and names is not None:
+        try:
+            labels_of(options["ground_classes"], lambda: names)
+        except ValueError as e:
+            raise SinkError("instance %s: ground_classes: %s" % (report.instance.name, e)) from None
+
+
 def of_report(report: Report, options: Mapping[str, Any]) -> Iterator[Message]:
-    """Yields /diagnostics of an instance, and its classes, if it reads class scores."""
+    """Yields /diagnostics of an instance, and its classes, if it reads class scores. Raises as check_classes()."""
+    check_classes(report, options)
     ns, offered = time.time_ns(), topics(options)
     names = frames.names(report.instance, options["base_frame"])
     made = {"/diagnostics": health.diagnostics(report, ns), "classes": stixels.label_info(report.status, ns, names)}
