@@ -89,6 +89,11 @@ STIXEL_API int stixel_messages_frame(struct stixel_messages *messages, const str
  */
 STIXEL_API int stixel_messages_scale(struct stixel_messages *messages, double near_m, double far_m);
 /*
+ * (since 1.7) Gives the names of the semantic classes in the order of their labels, with a space between them;
+ * NULL: not known, as at first. Each stixel.Frame has them from then on. 0; -EINVAL: 1024 bytes or more.
+ */
+STIXEL_API int stixel_messages_classes(struct stixel_messages *messages, const char *classes);
+/*
  * Computes the colours of distances by the scale of the frame: count times three bytes red, green, blue.
  * These are the colours of scene and points, and of the pictures of all programs of stixeld. 0; -EINVAL:
  * there is no frame, or it has no camera model.

@@ -35,6 +35,12 @@ int sx_drawn_begin(struct sx_drawn *d, struct sx_recording_writer *w, unsigned k
 	return r < 0 ? r : 0;
 }
 
+void sx_drawn_classes(struct sx_drawn *d, const char *names)
+{
+	if (d->messages)
+		sx_messages_classes(d->messages, names);
+}
+
 int sx_drawn_frame(struct sx_drawn *d, struct sx_recording_writer *w, const struct stixel_frame *frame)
 {
 	struct stixel_message message;

@@ -27,6 +27,8 @@ struct sx_drawn {
 int sx_drawn_begin(struct sx_drawn *d, struct sx_recording_writer *w, unsigned kinds, double near_m,
 		   double far_m);
 /* Writes the messages of a frame that the writer has just written. Returns 0 or a negative error. */
+/* Gives the names of the classes of the following frames: stixel_messages_classes(). */
+void sx_drawn_classes(struct sx_drawn *d, const char *names);
 int sx_drawn_frame(struct sx_drawn *d, struct sx_recording_writer *w, const struct stixel_frame *frame);
 void sx_drawn_finish(struct sx_drawn *d);
 

@@ -140,6 +140,16 @@ int stixel_messages_scale(struct stixel_messages *messages, double near_m, doubl
 	return 0;
 }
 
+int stixel_messages_classes(struct stixel_messages *messages, const char *classes)
+{
+	const char *names = classes ? classes : "";
+
+	if (!messages || strlen(names) >= SX_MESSAGES_CLASSES)
+		return -EINVAL;
+	sx_messages_classes(messages->m, names);
+	return 0;
+}
+
 int stixel_messages_colours(struct stixel_messages *messages, const double *distances_m, uint64_t count,
 			    uint8_t *rgb)
 {

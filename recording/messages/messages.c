@@ -36,6 +36,10 @@ struct sx_messages {
 	/* last calibration that had to be sent: sx_calibration_due() */
 	struct stixel_frame_header calibration;
 	struct sx_scale scale; /* colours of distances */
+	/* names of the classes, each with its zero byte */
+	char names[SX_MESSAGES_CLASSES];
+	char *classes[STIXEL_CLASSES_MAX];
+	size_t class_count;
 	struct sx_scene scene;
 	bool scene_filled;     /* the scene was filled from this frame */
 	struct sx_bytes bytes; /* bytes of the last message, or of the last description */
@@ -227,6 +231,21 @@ int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame)
 	return sx_calibration_due(&m->calibration, frame->header);
 }
 
+void sx_messages_classes(struct sx_messages *m, const char *names)
+{
+	char *at = m->names;
+
+	sx_must(strlen(names), <, sizeof(m->names));
+	memcpy(m->names, names, strlen(names) + 1);
+	m->class_count = 0;
+	while (*(at += strspn(at, " ")) && m->class_count < STIXEL_CLASSES_MAX) {
+		m->classes[m->class_count++] = at;
+		at += strcspn(at, " ");
+		if (*at)
+			*at++ = 0;
+	}
+}
+
 void sx_messages_scale(struct sx_messages *m, double near_m, double far_m)
 {
 	sx_scale_give(&m->scale, near_m, far_m);
@@ -360,6 +379,7 @@ static int pack_frame(struct sx_messages *m, struct stixel_message *to)
 	f.n_stixels = h->stixel_count, f.stixels = m->stixel_list;
 	fill_free(m);
 	f.n_free = h->columns, f.free = m->free_list;
+	f.n_classes = m->class_count, f.classes = m->classes;
 	return pack(m, &f.base, to);
 }
 

@@ -25,6 +25,9 @@ void sx_messages_destroy(struct sx_messages *m); /* accepts NULL */
 int sx_messages_topic(struct sx_messages *m, enum stixel_message_kind kind,
 		      struct stixel_message_topic *topic);
 /* See stixel_messages_frame(). 1; 0. */
+/* See stixel_messages_classes(). names: less than SX_MESSAGES_CLASSES bytes. */
+#define SX_MESSAGES_CLASSES 1024
+void sx_messages_classes(struct sx_messages *m, const char *names);
 int sx_messages_frame(struct sx_messages *m, const struct stixel_frame *frame);
 /* See stixel_messages_scale() and stixel_messages_colours(). False: the frame has no camera model. */
 void sx_messages_scale(struct sx_messages *m, double near_m, double far_m);

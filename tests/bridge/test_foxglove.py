@@ -17,6 +17,7 @@ import unittest
 from unittest import mock
 
 import support
+import support_frames
 
 support.need("foxglove", "websockets", "mcap", "google", "foxglove_schemas_protobuf")
 
@@ -203,8 +204,9 @@ class Live(TestCase):
         frames, messages, _ = make(self.folder, 24, 30, 4, 0, 2, "plain")
         sink = self.open()
 
-        def report(pid, version="0.0.test"):
-            sink.report(Report(FRONT, "alive", "running", {"pid": pid, "version": version}))
+        def report(pid, version="0.0.test", classes=()):
+            sink.report(Report(FRONT, "alive", "running", {
+                "pid": pid, "version": version, "semantics": {"classes": list(classes)}}))
         report(76, "0.0.before")
         client = self.client(sink, ["events"])
         for frame in frames[:5] + frames[8:]:
@@ -213,11 +215,25 @@ class Live(TestCase):
                 report(77)
         report(78)
         sink.send(Work(FRONT, frames[-1], 0))
-        got = [base64.b64decode(data) for _, _, data in client.take(count=5, seconds=0.5)]
+        report(78, classes=[{"name": "road", "kind": "ground"}, {"name": "car", "kind": "object"}])
+        sink.send(Work(FRONT, frames[-1], 0))
+        got = [base64.b64decode(data) for _, _, data in client.take(count=6, seconds=0.5)]
         want = [data for topic, _, data in messages if topic == "/front/events"]
         self.assertEqual([got[0], got[2]], [want[0], want[1]])  # publishers, as recorded
         self.assertEqual(got[1], Messages("front").gap(1000, 6, 3))
-        self.assertEqual(got[3:], [Messages("front").publisher(frames[-1].epoch, 78, "0.0.test")])
+        made = Messages("front")
+        self.assertEqual(got[3:], [made.publisher(frames[-1].epoch, 78, "0.0.test"),
+                                   made.publisher(frames[-1].epoch, 78, "0.0.test", ["road", "car"])])
+        self.assertIn(b"road car", got[4])
+
+    def test_frames_have_the_names_of_their_classes(self):
+        sink, raw = self.open(), support_frames.street().raw
+        client = self.client(sink, ["frame"])
+        for classes in (None, ("road", "car"), None):
+            sink.send(Work(FRONT, stixel.Frame(raw, classes=classes), 0))
+        plain, named, again = [base64.b64decode(data) for _, _, data in client.take(count=3, seconds=0.5)]
+        self.assertEqual(named, plain + b"\xe2\x01\x04road\xe2\x01\x03car")
+        self.assertEqual(again, plain)
 
     def test_who_comes_later_gets_what_seldom_changes(self):
         frames, _, _ = make(self.folder, 4, 30, 4, 0, 1, "plain")

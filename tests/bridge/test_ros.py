@@ -214,6 +214,9 @@ class Frames(Case):
                          (0.1, -0.2, 1.0, 0.4, 0.5, 0.6))
         self.assertAlmostEqual(made.latency, 0.01, 6)
         self.assertEqual(made.header.frame_id, "front_optical_frame")
+        self.assertEqual(made.classes, [])
+        named = stixel.Frame(frame.raw, classes=("road", "traffic-light"))
+        self.assertEqual(read(messages(named)["stixels"]).classes, ["road", "traffic-light"])
 
 
 class Planners(Case):

@@ -143,6 +143,42 @@ static void test_a_scan_needs_a_road(void **state)
 	whole.h.road_slope = whole.h.height_m = 0;
 }
 
+/* Each frame has the names of the classes from the moment when they are known; so has the publisher's event. */
+static void test_classes(void **state)
+{
+	struct stixel_record record = {.kind = STIXEL_RECORD_PUBLISHER, .epoch = 7, .classes = "road car"};
+	char text[1100];
+	struct stixel_message m;
+	uint64_t without;
+
+	stixel_messages_frame(*state, &frame);
+	assert_int_equal(make(*state, STIXEL_MESSAGE_FRAME, &m), 1);
+	without = m.head_bytes;
+	assert_int_equal(stixel_messages_classes(*state, " road  traffic-light"), 0);
+	assert_int_equal(make(*state, STIXEL_MESSAGE_FRAME, &m), 1);
+	assert_int_equal(m.head_bytes, without + 2 * 3 + strlen("road") + strlen("traffic-light"));
+	assert_memory_equal((const char *)m.head + without, "\xe2\x01\x04road\xe2\x01\x0dtraffic-light", 23);
+	memset(text, 'x', sizeof(text));
+	text[1024] = 0;
+	assert_int_equal(stixel_messages_classes(*state, text), -EINVAL);
+	for (int i = 0; i < 80; i += 2)
+		memcpy(text + i, "a ", 2);
+	text[80] = 0; /* 40 names */
+	assert_int_equal(stixel_messages_classes(*state, text), 0);
+	assert_int_equal(make(*state, STIXEL_MESSAGE_FRAME, &m), 1);
+	assert_int_equal(m.head_bytes, without + 4 * STIXEL_CLASSES_MAX);
+	assert_int_equal(stixel_messages_classes(*state, NULL), 0);
+	assert_int_equal(make(*state, STIXEL_MESSAGE_FRAME, &m), 1);
+	assert_int_equal(m.head_bytes, without);
+	assert_int_equal(stixel_messages_classes(NULL, "road"), -EINVAL);
+	assert_int_equal(stixel_messages_event(*state, &record, sizeof(record), &m, sizeof(m)), 1);
+	without = m.head_bytes;
+	assert_int_equal(stixel_messages_event(*state, &record, offsetof(struct stixel_record, classes), &m,
+					       sizeof(m)),
+			 1);
+	assert_int_equal(m.head_bytes, without - 2 - strlen("road car"));
+}
+
 /* Distances have the same colours as the scene's points, and follow given ends. */
 static void test_colours(void **state)
 {
@@ -276,6 +312,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_messages_of_a_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_without_a_camera, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_scan_needs_a_road, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_classes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_colours, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_next_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_calibrations_that_are_due, setup, teardown),

@@ -107,6 +107,7 @@ _MESSAGES_FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
      [_messages, ctypes.c_uint, ctypes.POINTER(CMessageTopic), ctypes.c_size_t]),
     ("stixel_messages_frame", ctypes.c_int, [_messages, _frame]),
     ("stixel_messages_scale", ctypes.c_int, [_messages, ctypes.c_double, ctypes.c_double]),
+    ("stixel_messages_classes", ctypes.c_int, [_messages, ctypes.c_char_p]),
     ("stixel_messages_colours", ctypes.c_int,
      [_messages, ctypes.POINTER(ctypes.c_double), ctypes.c_uint64, ctypes.POINTER(ctypes.c_uint8)]),
     ("stixel_messages_make", ctypes.c_int, [_messages, ctypes.c_uint, ctypes.POINTER(CMessage), ctypes.c_size_t]),

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence
 
 import numpy as np
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ._frame import Frame
 
 
+_CLASSES_BYTES = 1024  # limit of stixel_messages_classes()
+
+
 class Topic(NamedTuple):
     """Description of a kind of message, which a viewer gets once."""
 
@@ -36,6 +39,12 @@ def _bytes(message: CMessage) -> bytes:
     if not message.data_bytes:
         return head
     return b"".join((head, (ctypes.c_char * message.data_bytes).from_address(message.data)))  # copies the pixels once
+
+
+def _text_of(classes: Optional[Sequence[str]]) -> Optional[bytes]:
+    """Returns names of classes in the library's form; None: not known, or longer than any daemon's."""
+    text = " ".join(classes or ()).encode()
+    return text if 0 < len(text) < _CLASSES_BYTES else None
 
 
 class Messages:
@@ -81,6 +90,10 @@ class Messages:
         """Gives the ends of the colour scale of distances, m; 0: an end follows the scene."""
         self._check(self._lib.scale(self._handle, near_m, far_m))
 
+    def classes(self, names: Optional[Sequence[str]]) -> None:
+        """Gives the names of the semantic classes by label to the following frames; None: not known."""
+        self._check(self._lib.classes(self._handle, _text_of(names)))
+
     def colours(self, distances_m: NDArray[np.float64]) -> NDArray[np.uint8]:
         """Returns the colours (n, 3) of distances (n,) by the scale of the frame, which needs a camera model."""
         distances = np.ascontiguousarray(distances_m, np.float64)
@@ -102,9 +115,11 @@ class Messages:
                                     ctypes.sizeof(message)))
         return _bytes(message)
 
-    def publisher(self, epoch: int, pid: int, version: str) -> bytes:
-        """Makes the event of a publisher's run, to which the following frames belong. pid 0, version "": not known."""
-        return self._event(CRecord(kind=RecordKind.PUBLISHER, epoch=epoch, pid=pid, version=version.encode()[:31]))
+    def publisher(self, epoch: int, pid: int, version: str, classes: Optional[Sequence[str]] = None) -> bytes:
+        """Makes the event of a publisher's run, to which the following frames belong. pid 0, version "", classes None:
+        not known."""
+        return self._event(CRecord(kind=RecordKind.PUBLISHER, epoch=epoch, pid=pid, version=version.encode()[:31],
+                                   classes=_text_of(classes)))
 
     def gap(self, epoch: int, number: int, lost: int) -> bytes:
         """Makes the event of frames that were not sent, beginning with a number."""

@@ -433,7 +433,8 @@ class Export(Folder):
         env = dict(os.environ, RUNTIME_DIRECTORY=self.path("stixeld"), XDG_RUNTIME_DIR=self.folder)
         os.mkdir(env["RUNTIME_DIRECTORY"])
         with open(self.path("c.conf"), "w", encoding="ascii") as f:
-            f.write("[source]\nkind = synthetic\nsize = 320x160\nfps = 20\n[stereo]\ndisparities = 64\n")
+            f.write("[source]\nkind = synthetic\nsize = 320x160\nfps = 20\n[stereo]\ndisparities = 64\n"
+                    "[semantics]\nsource = nobody\nclasses = road:ground tree\n")
         with subprocess.Popen([program("stixeld"), "-c", self.path("c.conf"), "--instance", name], env=env,
                               stderr=subprocess.DEVNULL) as daemon:
             try:
@@ -452,6 +453,7 @@ class Export(Folder):
         found = self.read(self.export(self.path("s.rec"))[0])
         prefix = "/%s/" % name
         self.assertGreater(len(found[prefix + "left"]), 0)
+        self.assertEqual({tuple(m.classes) for _, m in found[prefix + "frame"]}, {("road", "tree")})
         image = found[prefix + "left"][-1][1]
         self.assertEqual((image.width, image.height, image.encoding), (320, 160, "mono8"))
         self.assertGreater(len(set(image.data)), 50)

@@ -118,6 +118,7 @@ static int add_record(struct exporter *e, const struct sx_record *record)
 	case SX_RECORD_FRAME:
 		return add_frame(e, &record->frame);
 	case SX_RECORD_PUBLISHER:
+		sx_drawn_classes(&e->drawn, record->publisher->classes);
 		return sx_recording_publisher(&e->writer, record->publisher, NULL, record->time_ns);
 	case SX_RECORD_GAP:
 		return sx_recording_gap(&e->writer, record->gap, time_of(e, record));

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Dict, Optional
 
 import numpy as np
 
+from stixel._classes import names_in
+
 from . import store
 from .frames import Names, header, stamp_ns
 
@@ -35,15 +37,15 @@ def stixel_frame(frame: Frame, names: Names) -> Any:
         frame_flags=int(frame.header["flags"]), latency=frame.latency, image_width=frame.width,
         image_height=frame.height, column_width=frame.column_width, fx=camera.fx, fy=camera.fy, cx=camera.cx,
         cy=camera.cy, baseline=camera.baseline_m, road=_road(frame.road),
-        offsets=frame.offsets, **{name: np.ascontiguousarray(stixels[name]) for name in _ARRAYS})
+        offsets=frame.offsets, classes=list(frame.classes or ()),
+        **{name: np.ascontiguousarray(stixels[name]) for name in _ARRAYS})
 
 
 def label_info(status: Optional[Dict[str, Any]], ns: int, names: Names) -> Any:
     """Makes vision_msgs/LabelInfo of a daemon's /status; None: it has no classes. Label 255 is none, as there."""
-    semantics = status.get("semantics") if status else None
-    classes = semantics.get("classes") if isinstance(semantics, dict) else None
+    classes = names_in(status)
     if not classes:
         return None
     return store.make(store.LABEL_INFO, header=header(ns, names.optical), threshold=0.0, class_map=[
-        store.make("vision_msgs/msg/VisionClass", class_id=label, class_name=one["name"])
-        for label, one in enumerate(classes)])
+        store.make("vision_msgs/msg/VisionClass", class_id=label, class_name=name)
+        for label, name in enumerate(classes)])

@@ -26,7 +26,7 @@ TRANSFORMS = "tf2_msgs/msg/TFMessage"
 HASHES = {
     LASER_SCAN: "RIHS01_64c191398013af96509d518dac71d5164f9382553fce5c1f8cca5be7924bd828",
     POINT_CLOUD: "RIHS01_9198cabf7da3796ae6fe19c4cb3bdd3525492988c70522628af5daa124bae2b5",
-    STIXEL_FRAME: "RIHS01_c8ac6eceb01c48257428e81c586c81230088e3e4baca9d77731fd475ced0b952",
+    STIXEL_FRAME: "RIHS01_716d0326c95a385ddefd140eef9c3b5a9c540e7c426518d09e4d59912e99644e",
     CAMERA_INFO: "RIHS01_b3dfd68ff46c9d56c80fd3bd4ed22c7a4ddce8c8348f2f59c299e73118e7e275",
     IMAGE: "RIHS01_d31d41a9a4c4bc8eae9be757b0beed306564f7526c88ea6a4588fb9582527d47",
     COMPRESSED_IMAGE: "RIHS01_15640771531571185e2efc8a100baf923961a4d15d5569652e6cb6691e8e371a",
@@ -90,7 +90,8 @@ _OWN = {
         uint8[] kind
         uint8[] label
         uint8[] confidence
-        uint8[] flags""",
+        uint8[] flags
+        string[] classes""",
 }
 
 

@@ -13,12 +13,13 @@ import json
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Deque, Dict, FrozenSet, List, Mapping, Optional, Sequence, Set
+from typing import TYPE_CHECKING, Any, Deque, Dict, FrozenSet, List, Mapping, Optional, Sequence, Set, Tuple
 
 import foxglove
 import foxglove.messages
 from foxglove.websocket import Capability
 from stixel import _daemon
+from stixel._classes import names_in
 from stixel._layout import MessageKind
 from stixel._messages import Messages
 
@@ -246,6 +247,7 @@ class _Life:
         self.messages.scale(*instance.colours())
         self.epoch = self.number = self.pid = 0
         self.version = ""
+        self.classes: Optional[Tuple[str, ...]] = None
         self.reported = False  #: whether pid and version belong to this epoch
         self.publisher = b""  #: event of the publisher
         self.calibrations: Dict[MessageKind, Optional[bytes]] = {}
@@ -348,11 +350,12 @@ class Service:
         if frame.epoch != life.epoch:
             # sent with the next report, because the known values are of the previous run
             life.publisher, life.reported = b"", False
-            life.pid, life.version = 0, ""
+            life.pid, life.version, life.classes = 0, "", None
         elif lost > 0 and not self._options["rate_hz"] and self._wanted(name, MessageKind.EVENTS):
             sent += self._log(work, MessageKind.EVENTS, life.messages.gap(frame.epoch, life.number + 1, lost))
         life.epoch, life.number = frame.epoch, frame.number
-        publisher = life.messages.publisher(life.epoch, life.pid, life.version) if life.reported else b""
+        publisher = life.messages.publisher(
+            life.epoch, life.pid, life.version, life.classes) if life.reported else b""
         new, life.publisher = publisher != life.publisher, publisher
         if publisher and self._due(name, MessageKind.EVENTS, new):
             sent += self._log(work, MessageKind.EVENTS, publisher)
@@ -360,6 +363,7 @@ class Service:
 
     def _calibrations(self, work: Work, life: _Life) -> int:
         new, sent = life.messages.take(work.frame), 0
+        life.messages.classes(work.frame.classes)
         if new:
             life.calibrations = {kind: life.messages.make(kind) for kind in CALIBRATIONS}
         for kind in CALIBRATIONS:
@@ -424,6 +428,7 @@ class Service:
         if report.status:
             life.pid = int(report.status.get("pid") or 0)
             life.version = str(report.status.get("version") or "")
+            life.classes = names_in(report.status)
         self._tell_state(server, report)
         self._tell_parameters(server, name, life)
         self._tell_graph(server)
