@@ -21,9 +21,11 @@ static const char usage[] =
 	"      --scene NAME           street, open, climb, fall, ramp, verge, cargo or room\n"
 	"      --lenses NAME          plain, wide, fisheye: raw pictures, rectified (ideal)\n"
 	"      --raw-size WxH         of these (as --size)\n"
-	"      --semantics noise      with class scores made from the true ones; exit 1 if the stixels' "
-	"labels\n"
-	"                             or kinds are worse than these (intersection over union)\n"
+	"      --semantics noise      with class scores made from the true ones, wrong in small patches; exit 1 "
+	"if the\n"
+	"                             stixels' labels or kinds are worse than these (intersection over union)\n"
+	"      --semantics network    with scores that are wrong about whole areas, like those of a real "
+	"network\n"
 	"  -s SECTION.KEY=VALUE       setting, as of stixeld\n"
 	"  -v, --verbose              a line for every street\n"
 	"      --min-detection P      exit 1 if less than P % of the true stixels are detected\n"
@@ -47,6 +49,10 @@ static const char usage[] =
 	"      --min-small N,F        exit 1 if less than this % of the small things are detected, up to 20 "
 	"m and\n"
 	"                             farther\n"
+	"      --min-iou C,K          exit 1 if the stixels' classes, kinds have less than this % of "
+	"intersection over\n"
+	"                             union\n"
+	"      --min-persons P        exit 1 if less than P % of the persons 25 to 35 m away are detected\n"
 	"      --max-room N,S,P,P,F,L,D,R,K,M,B,D,G\n"
 	"                             exit 1 if the figures of rooms are more than this %: near, sure, paper, plain, "
 	"floor,\n"
@@ -69,6 +75,8 @@ enum {
 	OPT_CALLED,
 	OPT_FIGURES,
 	OPT_SMALL,
+	OPT_IOU,
+	OPT_PERSONS,
 	OPT_ROOM
 };
 
@@ -90,6 +98,8 @@ static const struct option long_options[] = {
 	{"min-called", required_argument, NULL, OPT_CALLED},
 	{"max-figures", required_argument, NULL, OPT_FIGURES},
 	{"min-small", required_argument, NULL, OPT_SMALL},
+	{"min-iou", required_argument, NULL, OPT_IOU},
+	{"min-persons", required_argument, NULL, OPT_PERSONS},
 	{"max-room", required_argument, NULL, OPT_ROOM},
 	{"help", no_argument, NULL, 'h'},
 	{0},
@@ -161,8 +171,14 @@ static bool take_option(struct options *o, int c)
 	case OPT_EACH:
 		return take_spaces(o->max_each);
 	case OPT_SEMANTICS:
-		o->semantics = true;
-		return !strcmp(optarg, "noise");
+		o->semantics = !strcmp(optarg, "noise")	    ? QUALITY_PATCHES
+			       : !strcmp(optarg, "network") ? QUALITY_AREAS
+							    : QUALITY_NO_SCORES;
+		return o->semantics != QUALITY_NO_SCORES;
+	case OPT_IOU:
+		return take_two(o->min_iou);
+	case OPT_PERSONS:
+		return sscanf(optarg, "%lf%c", &o->min_persons, &rest) == 1;
 	case OPT_PAINTED:
 		return take_two(o->max_painted);
 	case OPT_CALLED:

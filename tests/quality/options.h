@@ -10,6 +10,7 @@
 
 #include "tests/quality/lidar_figures.h"
 #include "tests/quality/metrics.h"
+#include "tests/quality/painted.h"
 #include "tests/quality/room_figures.h"
 
 #define OVERRIDES_MAX 64
@@ -18,7 +19,8 @@ struct options {
 	const char *engine, *scene, *lenses;
 	int width, height, raw_width, raw_height, seeds;
 	unsigned first;
-	bool verbose, semantics;
+	bool verbose;
+	enum quality_scores semantics;
 	const char *overrides[OVERRIDES_MAX];
 	int override_count;
 	/* percent; max_false: of pairs with a false positive */
@@ -28,6 +30,9 @@ struct options {
 	double max_figures[FIGURES];	      /* lidar_figures.h, percent */
 	/* least detected share of small things (small_things.h), percent: up to 20 m, farther */
 	double min_small[2];
+	double min_iou
+		[2]; /* least intersection over union of classes and of kinds, with class scores, percent */
+	double min_persons;	       /* least detected share of persons 25 to 35 m away, percent */
 	double max_room[ROOM_FIGURES]; /* room_figures.h, percent */
 };
 

@@ -57,10 +57,16 @@ double class_score_iou(const struct class_score *s);
 uint8_t class_kind(int label);
 
 /*
- * Class scores similar to a network's: borders are off by some pixels, patches have a random class, and the
- * certainty varies from block to block. The other classes share the rest of 255 equally. There is one score
- * per pixel.
+ * Class scores with the faults of a network. There is one score per pixel. Borders are off by some pixels.
+ *
+ * QUALITY_PATCHES: small patches have a random class, and the certainty varies from block to block. The other
+ * classes share the rest of 255 equally. The errors of neighbouring patches are independent.
+ * QUALITY_AREAS: as bad as a real network. It is wrong about whole areas: a part of them has another class of
+ * the same kind (sidewalk for road), a smaller part one of another kind (wall for sidewalk), and there it is
+ * hardly less certain. The true class then has a third of the rest.
  */
+enum quality_scores { QUALITY_NO_SCORES, QUALITY_PATCHES, QUALITY_AREAS };
+
 struct noisy_scores {
 	struct sx_scores scores;
 	uint8_t *data, *label;
@@ -68,6 +74,7 @@ struct noisy_scores {
 
 int noisy_scores_init(struct noisy_scores *n, int width, int height); /* returns 0 or -ENOMEM */
 void noisy_scores_finish(struct noisy_scores *n);
-void noisy_scores_make(struct noisy_scores *n, const struct sx_scene_truth *t, uint64_t seed);
+void noisy_scores_make(struct noisy_scores *n, enum quality_scores faults, const struct sx_scene_truth *t,
+		       uint64_t seed);
 
 #endif

@@ -15,6 +15,7 @@
 #include "tests/quality/metrics.h"
 #include "tests/quality/options.h"
 #include "tests/quality/painted.h"
+#include "tests/quality/persons.h"
 #include "tests/quality/raw_street.h"
 #include "tests/quality/road_score.h"
 #include "tests/quality/room_figures.h"
@@ -38,6 +39,7 @@ struct run {
 	struct road_score road;
 	struct lidar_figures figures;
 	struct small_things small;
+	struct person_score persons;
 	struct room_figures room;
 	struct noisy_scores noisy;
 	struct label_score labels, noisy_labels;
@@ -169,6 +171,9 @@ static int score(struct run *r, const struct sx_scene *scene, const struct sx_sc
 	score_painted(&r->painted, t, width, first, last, &got);
 	score_figures(&r->figures, t, &r->left, width, first, last, &got);
 	score_small(&r->small, scene, t, width, &got, &q4);
+	e = score_persons(&r->persons, t, width, first, last, &got);
+	if (e < 0)
+		return sx_why_fail(e, &r->why, "no memory");
 	if (r->options.semantics)
 		score_labels(&r->labels, &r->noisy_labels, t, width, first, last, &got, &r->noisy.scores);
 	return 0;
@@ -191,7 +196,7 @@ static int run_frame(struct run *r, const struct sx_scene_params *p, struct sx_s
 	pair.left = r->left;
 	pair.right = r->right;
 	if (r->options.semantics) {
-		noisy_scores_make(&r->noisy, t, frame);
+		noisy_scores_make(&r->noisy, r->options.semantics, t, frame);
 		pair.scores = &r->noisy.scores;
 	}
 	start = sx_now_ns();
@@ -287,7 +292,13 @@ static bool judge_painted(const struct run *r)
 			"NOT GOOD ENOUGH: asked for wrong disparity of ground, objects <= %g, %g %%, called "
 			"so >= %g, %g %%\n",
 			o->max_painted[0], o->max_painted[1], o->min_called[0], o->min_called[1]);
-	if (o->semantics &&
+	if (o->semantics && (100 * class_score_iou(&r->labels.classes) < o->min_iou[0] ||
+			     100 * class_score_iou(&r->labels.kinds) < o->min_iou[1])) {
+		fprintf(stderr, "NOT GOOD ENOUGH: asked for classes >= %g %%, kinds >= %g %%\n",
+			o->min_iou[0], o->min_iou[1]);
+		good = false;
+	}
+	if (o->semantics == QUALITY_PATCHES &&
 	    (class_score_iou(&r->labels.classes) < class_score_iou(&r->noisy_labels.classes) ||
 	     class_score_iou(&r->labels.kinds) < class_score_iou(&r->noisy_labels.kinds))) {
 		fprintf(stderr, "NOT GOOD ENOUGH: labels or kinds are worse than the input's\n");
@@ -325,6 +336,7 @@ static int judge(const struct run *r)
 	}
 	good &= judge_figures(&r->figures, o->max_figures);
 	good &= judge_small(&r->small, o->min_small);
+	good &= judge_persons(&r->persons, o->min_persons);
 	good &= judge_room(&r->room, o->max_room);
 	return !(judge_painted(r) && good);
 }
@@ -350,6 +362,7 @@ int main(int argc, char **argv)
 	print_road(stdout, &r.road);
 	print_figures(&r.figures);
 	print_small(&r.small);
+	print_persons(&r.persons, r.options.semantics != QUALITY_NO_SCORES);
 	print_room(&r.room);
 	e = judge(&r);
 	finish(&r);

@@ -13,6 +13,7 @@
 
 #include "base/why.h"
 #include "tests/quality/painted.h"
+#include "tests/quality/persons.h"
 
 #define W 8
 #define H 20
@@ -128,6 +129,81 @@ static void test_labels_are_counted(void **state)
 	noisy_scores_finish(&n);
 }
 
+/* Scores of whole areas are wrong together: where a pixel is wrong, the one 8 px beside it mostly is, too. */
+static void test_areas_are_wrong_together(void **state)
+{
+	struct sx_scene_params p = {"street", 2, 640, 240};
+	long wrong = 0, both = 0, other = 0, pixels = p.width * p.height;
+	struct noisy_scores n;
+	struct sx_scene_truth t;
+	struct sx_scene *scene;
+	struct sx_why why;
+
+	assert_int_equal(sx_scene_create(&scene, &p, &why), 0);
+	assert_int_equal(sx_scene_truth_init(&t, scene), 0);
+	assert_int_equal(noisy_scores_init(&n, p.width, p.height), 0);
+	sx_scene_truth(scene, 3, &t);
+	noisy_scores_make(&n, QUALITY_AREAS, &t, 7);
+	for (int i = 0; i < pixels; i++) {
+		const uint8_t *at = n.data + i;
+		int total = 0;
+
+		for (int k = 0; k < QUALITY_CLASSES; k++) {
+			total += at[(size_t)k * n.scores.plane_bytes];
+			assert_true(at[(size_t)k * n.scores.plane_bytes] <=
+				    at[n.label[i] * n.scores.plane_bytes]);
+		}
+		assert_true(total > 255 - 2 * QUALITY_CLASSES && total <= 255);
+		if (n.label[i] == t.label[i])
+			continue;
+		wrong++;
+		other += class_kind(n.label[i]) != class_kind(t.label[i]);
+		both += i % p.width >= 8 && n.label[i - 8] != t.label[i - 8];
+	}
+	assert_true(wrong > pixels / 10 && wrong < pixels / 3);
+	assert_true(other > wrong / 10 && other < wrong / 2);
+	assert_true(both > 7 * wrong / 10);
+	noisy_scores_finish(&n);
+	sx_scene_truth_finish(&t);
+	sx_scene_destroy(scene);
+}
+
+static void test_persons(void **state)
+{
+	struct person_score s = {0};
+	uint16_t object[W * H] = {0};
+	struct fixture f;
+
+	init(&f);
+	f.t.object = object;
+	f.t.camera.fx = 20 * 30;
+	f.t.camera.baseline_m = 1; /* 30 m away */
+	for (int i = 0; i < W * H; i++)
+		if (f.kind[i] == STIXEL_OBJECT) {
+			f.label[i] = 11;
+			object[i] = 3;
+		}
+	for (int gone = 0; gone < 4; gone++) {
+		if (gone == 1)
+			f.stixels[1].label = 11;
+		if (gone == 2)
+			f.stixels[1].disparity_q7 = 24 * 128; /* half of the pixels are covered, no more */
+		if (gone == 3)
+			f.stixels[4].kind = STIXEL_GROUND;
+		assert_int_equal(score_persons(&s, &f.t, 4, 0, 1, &f.list), 0);
+		assert_int_equal(s.asked[2], gone + 1);
+		assert_int_equal(s.detected[2], gone < 2 ? gone + 1 : 2);
+		assert_int_equal(s.touched[2], gone < 3 ? gone + 1 : 3);
+		assert_int_equal(s.named[2], 0); /* one column of two is not more than half */
+	}
+	f.stixels[4].label = 11;
+	assert_int_equal(score_persons(&s, &f.t, 4, 0, 1, &f.list), 0);
+	assert_int_equal(s.named[2], 1);
+	assert_int_equal(score_persons(&s, &f.t, 4, 0, 0, &f.list), 0); /* 20 pixels are too few */
+	assert_int_equal(s.asked[0] + s.asked[1] + s.asked[2] + s.asked[3], 5);
+	assert_true(judge_persons(&s, 40) && !judge_persons(&s, 41));
+}
+
 /*
  * Scores are mostly right, with wrong places, have the stated certainty, and are the same for the same seed.
  */
@@ -145,7 +221,7 @@ static void test_noise_is_noise(void **state)
 	assert_int_equal(sx_scene_truth_init(&t, scene), 0);
 	assert_int_equal(noisy_scores_init(&n, p.width, p.height), 0);
 	sx_scene_truth(scene, 3, &t);
-	noisy_scores_make(&n, &t, 7);
+	noisy_scores_make(&n, QUALITY_PATCHES, &t, 7);
 	for (int i = 0; i < p.width * p.height; i++) {
 		int total = 0, most = 0;
 
@@ -163,9 +239,9 @@ static void test_noise_is_noise(void **state)
 	assert_true(wrong > p.width * p.height / 30 && wrong < p.width * p.height / 5);
 	assert_true(sure / (p.width * p.height) > 140 && sure / (p.width * p.height) < 190);
 	memcpy(first, n.label + 40 * 320, sizeof(first));
-	noisy_scores_make(&n, &t, 7);
+	noisy_scores_make(&n, QUALITY_PATCHES, &t, 7);
 	assert_memory_equal(first, n.label + 40 * 320, sizeof(first));
-	noisy_scores_make(&n, &t, 8);
+	noisy_scores_make(&n, QUALITY_PATCHES, &t, 8);
 	for (int x = 0; x < 320; x++)
 		same += first[x] == n.label[40 * 320 + x];
 	assert_true(same < 320);
@@ -181,6 +257,8 @@ int main(void)
 		cmocka_unit_test(test_each_fault_counts_once),
 		cmocka_unit_test(test_labels_are_counted),
 		cmocka_unit_test(test_noise_is_noise),
+		cmocka_unit_test(test_areas_are_wrong_together),
+		cmocka_unit_test(test_persons),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
