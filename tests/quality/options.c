@@ -52,6 +52,10 @@ static const char usage[] =
 	"      --min-iou C,K          exit 1 if the stixels' classes, kinds have less than this % of "
 	"intersection over\n"
 	"                             union\n"
+	"      --max-road-end F,N     exit 1 if the free space of the road, by class scores, is too far in more "
+	"than F %\n"
+	"                             of the columns where other ground ends it, or too near in more than N % "
+	"elsewhere\n"
 	"      --min-persons P        exit 1 if less than P % of the persons 25 to 35 m away are detected\n"
 	"      --max-room N,S,P,P,F,L,D,R,K,M,B,D,G\n"
 	"                             exit 1 if the figures of rooms are more than this %: near, sure, paper, plain, "
@@ -76,6 +80,7 @@ enum {
 	OPT_FIGURES,
 	OPT_SMALL,
 	OPT_IOU,
+	OPT_ROAD_END,
 	OPT_PERSONS,
 	OPT_ROOM
 };
@@ -99,6 +104,7 @@ static const struct option long_options[] = {
 	{"max-figures", required_argument, NULL, OPT_FIGURES},
 	{"min-small", required_argument, NULL, OPT_SMALL},
 	{"min-iou", required_argument, NULL, OPT_IOU},
+	{"max-road-end", required_argument, NULL, OPT_ROAD_END},
 	{"min-persons", required_argument, NULL, OPT_PERSONS},
 	{"max-room", required_argument, NULL, OPT_ROOM},
 	{"help", no_argument, NULL, 'h'},
@@ -177,6 +183,8 @@ static bool take_option(struct options *o, int c)
 		return o->semantics != QUALITY_NO_SCORES;
 	case OPT_IOU:
 		return take_two(o->min_iou);
+	case OPT_ROAD_END:
+		return take_two(o->max_road_end);
 	case OPT_PERSONS:
 		return sscanf(optarg, "%lf%c", &o->min_persons, &rest) == 1;
 	case OPT_PAINTED:
@@ -200,6 +208,7 @@ int parse_options(struct options *o, int argc, char **argv)
 	*o = (struct options){.engine = "cpu", .width = 640, .height = 240, .seeds = 20, .first = 1};
 	o->max_each[LITERAL] = o->max_each[MEASURABLE] = o->max_each[CORRIDOR] = 1e9;
 	o->max_painted[0] = o->max_painted[1] = 100;
+	o->max_road_end[0] = o->max_road_end[1] = 100;
 	for (int i = 0; i < FIGURES; i++)
 		o->max_figures[i] = 100;
 	for (int i = 0; i < ROOM_FIGURES; i++)

@@ -32,6 +32,7 @@ struct options {
 	double min_small[2];
 	double min_iou
 		[2]; /* least intersection over union of classes and of kinds, with class scores, percent */
+	double max_road_end[2];	       /* road_end.h, percent: too far at other ground, too near elsewhere */
 	double min_persons;	       /* least detected share of persons 25 to 35 m away, percent */
 	double max_room[ROOM_FIGURES]; /* room_figures.h, percent */
 };

@@ -24,15 +24,13 @@ static const char *const firsts[FIRSTS] = {"nothing",	"plain wall",	"wall", "doo
 					   "thing",	"low",		"kerb", "kerb from 2 m",
 					   "step down", "step from 2 m"};
 
-/* Input of the comparison: the truth, the engine's result, and the frame that a reader would get. */
+/* Input of the comparison: the truth, and the engine's result. */
 struct pair {
 	const struct sx_scene *scene;
 	const struct sx_scene_truth *t;
 	const struct room_result *r;
-	struct stixel_vehicle vehicle;
-	struct stixel_frame_header header;
-	struct stixel_frame frame;
-	int width; /* width of a column of stixels, px */
+	struct published published; /* the frame that a reader would get */
+	int width;		    /* width of a column of stixels, px */
 };
 
 /* The first obstacle of a column of pixels or stixels. */
@@ -45,45 +43,6 @@ static void take(struct room_figures *s, int figure, bool bad)
 {
 	s->all[figure]++;
 	s->bad[figure] += bad;
-}
-
-/* Makes the frame that the daemon would publish. */
-static void set_frame(struct pair *p)
-{
-	const struct sx_camera *c = &p->r->params->camera;
-	const struct sx_result *got = p->r->result;
-	const struct sx_road *road = &got->road;
-
-	p->vehicle = sx_vehicle_of(&p->r->params->vehicle, c->height_m);
-	p->header = (struct stixel_frame_header){
-		.header_bytes = sizeof(p->header),
-		.image_width = (uint32_t)p->t->width,
-		.image_height = (uint32_t)p->t->height,
-		.columns = got->columns,
-		.column_width = (uint32_t)p->width,
-		.disparities = (uint32_t)p->r->params->stereo.disparities,
-		.stixel_count = got->count,
-		.fx = c->fx,
-		.fy = c->fy,
-		.cx = c->cx,
-		.cy = c->cy,
-		.baseline_m = c->baseline_m,
-		.road_origin = (uint8_t)road->origin,
-		.road_slope = road->slope,
-		.road_offset = road->offset,
-		.road_cross = road->cross,
-		.road_axis = road->axis,
-		.road_bend = road->bend,
-		.road_bend_row = road->bend_row,
-		.horizon_row = road->horizon_row,
-		.pitch_rad = road->pitch_rad,
-		.roll_rad = road->roll_rad,
-		.height_m = road->height_m,
-		.vehicle_low_m = p->vehicle.low_m,
-		.vehicle_high_m = p->vehicle.high_m,
-	};
-	p->frame = (struct stixel_frame){
-		.header = &p->header, .offsets = got->offsets, .stixels = got->stixels, .bytes = &p->header};
 }
 
 static size_t index_of(const struct pair *p, int x, int y)
@@ -105,7 +64,7 @@ static bool is_obstacle(const struct pair *p, int x, int y, struct sx_scene_poin
 	if (p->t->kind[i] != STIXEL_OBJECT || p->t->through[i])
 		return false;
 	*at = sx_scene_point(p->t, x, y);
-	return at->height > p->vehicle.low_m && at->height < p->vehicle.high_m;
+	return at->height > p->published.vehicle.low_m && at->height < p->published.vehicle.high_m;
 }
 
 static bool is_plain(const struct sx_facet *f)
@@ -212,11 +171,11 @@ static bool is_measured(const struct pair *p, int u, int y)
 /* Returns true if the free space of a column passes GAP_ROWS rows without a disparity. */
 static bool passes_gap(const struct pair *p, int u, const struct stixel_free_column *got)
 {
-	const double fb = p->header.fx * p->header.baseline_m, x = (u + 0.5) * p->width;
+	const double fb = p->published.header.fx * p->published.header.baseline_m, x = (u + 0.5) * p->width;
 	int run = 0;
 
 	for (int y = p->t->height - 1; y >= 0; y--) {
-		const double d = stixel_ground_disparity(&p->header, x, y);
+		const double d = stixel_ground_disparity(&p->published.header, x, y);
 
 		if (d * (double)got->to_m < fb)
 			return false; /* farther than the free space */
@@ -232,14 +191,16 @@ static bool passes_gap(const struct pair *p, int u, const struct stixel_free_col
 /* Returns true if the free space of a column ends at an object that was hardly measured. */
 static bool is_filled(const struct pair *p, const struct stixel_free_column *got)
 {
-	return got->stixel < p->header.stixel_count && stixel_is_filled(&p->frame.stixels[got->stixel]);
+	return got->stixel < p->published.header.stixel_count &&
+	       stixel_is_filled(&p->published.frame.stixels[got->stixel]);
 }
 
 static void score_column(struct room_figures *s, const struct pair *p, int u,
 			 const struct stixel_free_column *got)
 {
 	const struct first first = first_of_column(p, u);
-	const double fb = p->header.fx * p->header.baseline_m, seen = (u + 0.5) * p->width - 4;
+	const double fb = p->published.header.fx * p->published.header.baseline_m,
+		     seen = (u + 0.5) * p->width - 4;
 	/* a room with a ramp: an obstacle before a wall is most often the ramp, which has its own figure */
 	const bool ramp = p->scene->room.floor == SX_ROOM_RAMP;
 	enum room_verdict verdict;
@@ -310,8 +271,8 @@ int score_room(struct room_figures *s, const struct sx_scene *scene, const struc
 	got = calloc((size_t)columns, sizeof(*got));
 	if (!got)
 		return -ENOMEM;
-	set_frame(&p);
-	stixel_free_space(&p.frame, NULL, 0, got, (uint32_t)columns);
+	set_published(&p.published, r->params, r->result, t->width, t->height);
+	stixel_free_space(&p.published.frame, NULL, 0, got, (uint32_t)columns);
 	for (int u = 0; u < columns; u++)
 		score_column(s, &p, u, &got[u]);
 	for (int y = 0; y < t->height; y++)

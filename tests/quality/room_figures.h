@@ -33,6 +33,7 @@
 
 #include "stages/engine.h"
 #include "tests/quality/metrics.h"
+#include "tests/quality/published.h"
 
 enum {
 	ROOM_NEAR,

@@ -17,6 +17,7 @@
 #include "tests/quality/painted.h"
 #include "tests/quality/persons.h"
 #include "tests/quality/raw_street.h"
+#include "tests/quality/road_end.h"
 #include "tests/quality/road_score.h"
 #include "tests/quality/room_figures.h"
 #include "tests/quality/small_things.h"
@@ -40,6 +41,7 @@ struct run {
 	struct lidar_figures figures;
 	struct small_things small;
 	struct person_score persons;
+	struct road_end_score road_end;
 	struct room_figures room;
 	struct noisy_scores noisy;
 	struct label_score labels, noisy_labels;
@@ -171,6 +173,10 @@ static int score(struct run *r, const struct sx_scene *scene, const struct sx_sc
 	score_painted(&r->painted, t, width, first, last, &got);
 	score_figures(&r->figures, t, &r->left, width, first, last, &got);
 	score_small(&r->small, scene, t, width, &got, &q4);
+	if (r->options.semantics)
+		e = score_road_end(&r->road_end, t, &r->settings.params, result, first, last);
+	if (e < 0)
+		return sx_why_fail(e, &r->why, "no memory");
 	e = score_persons(&r->persons, t, width, first, last, &got);
 	if (e < 0)
 		return sx_why_fail(e, &r->why, "no memory");
@@ -336,6 +342,7 @@ static int judge(const struct run *r)
 	}
 	good &= judge_figures(&r->figures, o->max_figures);
 	good &= judge_small(&r->small, o->min_small);
+	good &= !o->semantics || judge_road_end(&r->road_end, o->max_road_end);
 	good &= judge_persons(&r->persons, o->min_persons);
 	good &= judge_room(&r->room, o->max_room);
 	return !(judge_painted(r) && good);
@@ -362,6 +369,8 @@ int main(int argc, char **argv)
 	print_road(stdout, &r.road);
 	print_figures(&r.figures);
 	print_small(&r.small);
+	if (r.options.semantics)
+		print_road_end(&r.road_end);
 	print_persons(&r.persons, r.options.semantics != QUALITY_NO_SCORES);
 	print_room(&r.room);
 	e = judge(&r);
