@@ -30,12 +30,6 @@ static size_t tiles_of(const struct sx_pyramid_view *v)
 	return (size_t)v->tiles_x * (size_t)v->tiles_y;
 }
 
-/* Returns the bytes of one volume of a scale. */
-static size_t volume_bytes(const struct sx_pyramid_view *v)
-{
-	return tiles_of(v) * (size_t)v->slots * SX_PYRAMID_SLOT_BYTES;
-}
-
 static void set_image(struct sx_pyramid_view *v, const struct sx_image *grey,
 		      const struct sx_image *descriptor)
 {
@@ -62,8 +56,10 @@ static void lay_out_level(struct level *l, const struct sx_context_config *c, in
 		.tiles_y = s.tiles_y,
 		.slots = k + 1 < scales ? SX_SEARCH_TILE_BLOCKS : s.disparities / SX_SEARCH_BLOCK,
 		.paths = p->paths,
+		.sums = sx_pyramid_has_sums(p),
 		.wide = sx_descriptor_pixel(p->cost) == SX_PIXEL_U64,
 	};
+	l->view.volumes = sx_pyramid_volumes(p->paths, l->view.sums);
 }
 
 /* Takes the images of a scale above 0. */
@@ -78,21 +74,42 @@ static void take_images(struct level *l, struct sx_cuda_memory *m)
 }
 
 /* Uploads the lists of the coarsest scale, whose tiles search all blocks. */
-static int upload_full_tiles(struct sx_pyramid_view *v, struct sx_cuda_memory *m)
+static int upload_full_lists(struct sx_pyramid_view *v, struct sx_cuda_memory *m)
 {
 	const size_t count = tiles_of(v);
-	uint64_t word = (uint64_t)v->slots, *tiles = malloc(count * sizeof(*tiles));
+	struct sx_pyramid_list all = {.tile = (uint64_t)v->slots}, *lists = malloc(count * sizeof(*lists));
 
-	if (!tiles)
+	if (!lists)
 		return -ENOMEM;
-	for (int s = 0; s < v->slots; s++)
-		word |= (uint64_t)s << 8 * (s + 1);
-	for (size_t i = 0; i < count; i++)
-		tiles[i] = word;
-	v->tiles_pitch = (size_t)v->tiles_x * sizeof(*tiles);
-	v->tiles = sx_cuda_upload(m, tiles, count * sizeof(*tiles));
-	free(tiles);
+	for (int s = 0; s < v->slots; s++) {
+		all.tile |= (uint64_t)s << 8 * (s + 1);
+		all.blocks |= UINT64_C(1) << s;
+		all.joined |= s > 0 ? UINT32_C(1) << s : 0;
+	}
+	for (size_t i = 0; i < count; i++) {
+		lists[i] = all;
+		lists[i].first = (uint32_t)i * (uint32_t)v->slots;
+	}
+	v->lists = sx_cuda_upload(m, lists, count * sizeof(*lists));
+	free(lists);
 	return 0;
+}
+
+/* Returns the slots that a scale may need in all volumes together. */
+static size_t room_of(const struct level *l, bool coarsest)
+{
+	const struct sx_pyramid_view *v = &l->view;
+	const int slots = coarsest ? (v->volumes + 1) * v->slots : sx_pyramid_room_slots(v->volumes);
+
+	return tiles_of(v) * (size_t)slots;
+}
+
+/* Takes the lists of a scale whose tiles are chosen. */
+static void take_lists(struct sx_pyramid_view *v, struct sx_cuda_memory *m)
+{
+	v->kept = sx_cuda_take(m, tiles_of(v) * sizeof(*v->kept));
+	v->lists = sx_cuda_take(m, tiles_of(v) * sizeof(*v->lists));
+	v->used = sx_cuda_take(m, sizeof(*v->used));
 }
 
 /* Takes the memory of all scales. They share volumes and hits, which hold those of the scale walked last. */
@@ -100,37 +117,37 @@ static int pyramid_take(struct sx_pyramid_cuda *s, struct sx_cuda_memory *m,
 			const struct sx_context_config *c)
 {
 	struct level *coarsest = &s->level[s->scales - 1];
-	size_t volume = 0, paths = (size_t)c->params.stereo.paths;
-	uint8_t *cost, *path;
+	size_t slots = 0;
+	uint8_t *room;
 	uint64_t *hits;
 	int r;
 
 	for (int k = 0; k < s->scales; k++) {
+		const bool last = k + 1 == s->scales;
+
 		lay_out_level(&s->level[k], c, k, s->scales);
-		if (volume_bytes(&s->level[k].view) > volume)
-			volume = volume_bytes(&s->level[k].view);
+		if (room_of(&s->level[k], last) > slots)
+			slots = room_of(&s->level[k], last);
 		if (k > 0)
 			take_images(&s->level[k], m);
-		if (k + 1 < s->scales)
-			s->level[k].view.kept =
-				sx_cuda_take(m, tiles_of(&s->level[k].view) * sizeof(uint64_t));
+		if (!last)
+			take_lists(&s->level[k].view, m);
 	}
-	r = upload_full_tiles(&coarsest->view, m);
+	r = upload_full_lists(&coarsest->view, m);
 	if (r < 0)
 		return r;
-	volume = sx_cuda_rounded_up(volume, SX_CUDA_ALIGN);
 	hits = sx_cuda_take(m, tiles_of(&s->level[1].view) * SX_PYRAMID_TILE_PIXELS * sizeof(*hits));
-	cost = sx_cuda_take(m, (paths > 2 ? 2 : 1) * volume);
-	path = sx_cuda_take(m, paths * volume);
+	room = sx_cuda_take(m, slots * SX_PYRAMID_SLOT_BYTES);
 	for (int k = 0; k < s->scales; k++) {
-		s->level[k].view.hits = k > 0 ? hits : NULL;
-		s->level[k].view.cost = cost;
-		s->level[k].view.path = path;
-		s->level[k].view.path_bytes = volume;
+		struct sx_pyramid_view *v = &s->level[k].view;
+
+		v->hits = k > 0 ? hits : NULL;
+		v->room = room;
+		v->capacity = (uint32_t)(slots / (size_t)(v->volumes + 1));
 	}
 	s->p2_table = sx_pyramid_p2_table(m, &c->params.stereo);
 	if (!c->keep_volume)
-		sx_cuda_lend(m, path, paths * volume);
+		sx_cuda_lend(m, room, slots * SX_PYRAMID_SLOT_BYTES);
 	return 0;
 }
 
@@ -255,7 +272,7 @@ cudaError_t sx_pyramid_cuda_winner(const struct sx_pyramid_cuda *s, const struct
 {
 	const struct sx_pyramid_view v = view_of(s, i, 0);
 
-	return sx_pyramid_winner_launch(&v, &s->level[0].p, i->left, i->right, i->confidence, stream);
+	return sx_pyramid_winner_launch(&v, &s->level[0].p, i->left, i->right, i->confidence, s->sms, stream);
 }
 
 cudaError_t sx_pyramid_cuda_sum(const struct sx_pyramid_cuda *s, const struct sx_pyramid_images *i,

@@ -10,10 +10,19 @@
 #include "gpu/pyramid/pyramid_kernels.h"
 #include "gpu/simd.cuh"
 
-/* Returns the word of a tile: number of blocks in the lowest byte, then the blocks. */
-__device__ __forceinline__ uint64_t sx_pyramid_tile(const struct sx_pyramid_view &v, int q, int j)
+/* Returns what tile (q, j) searches. */
+__device__ __forceinline__ struct sx_pyramid_list sx_pyramid_list_of(const struct sx_pyramid_list *at)
 {
-	return reinterpret_cast<const uint64_t *>(v.tiles + (size_t)j * v.tiles_pitch)[q];
+	const uint4 a = reinterpret_cast<const uint4 *>(at)[0], b = reinterpret_cast<const uint4 *>(at)[1];
+
+	return (struct sx_pyramid_list){
+		a.x | (uint64_t)a.y << 32, a.z | (uint64_t)a.w << 32, b.x, b.y, {0, 0}};
+}
+
+__device__ __forceinline__ struct sx_pyramid_list sx_pyramid_list_at(const struct sx_pyramid_view &v, int q,
+								     int j)
+{
+	return sx_pyramid_list_of(v.lists + j * v.tiles_x + q);
 }
 
 __device__ __forceinline__ int sx_pyramid_tile_count(uint64_t tile)
@@ -36,9 +45,31 @@ __device__ __forceinline__ int sx_pyramid_pixel(int column, int row)
 }
 
 /* Returns the offset of a tile's first cell row in a volume, bytes. */
-__device__ __forceinline__ size_t sx_pyramid_cells(const struct sx_pyramid_view &v, int q, int j)
+__device__ __forceinline__ size_t sx_pyramid_cells(const struct sx_pyramid_list &list)
 {
-	return (size_t)(j * v.tiles_x + q) * (size_t)v.slots * SX_PYRAMID_SLOT_BYTES;
+	return (size_t)list.first * SX_PYRAMID_SLOT_BYTES;
+}
+
+/* Where the volumes of a scale are. cost: NULL if the scale is crowded. bytes: of a volume. */
+struct sx_pyramid_volumes {
+	uint8_t *cost, *path;
+	size_t bytes;
+};
+
+__device__ __forceinline__ struct sx_pyramid_volumes sx_pyramid_volumes_of(const struct sx_pyramid_view &v)
+{
+	const bool crowded = v.used && *v.used > v.capacity;
+	const size_t slots =
+		crowded ? (size_t)v.tiles_x * (size_t)v.tiles_y * SX_SEARCH_TILE_BLOCKS : (size_t)v.capacity;
+	const size_t bytes = slots * SX_PYRAMID_SLOT_BYTES;
+
+	return (struct sx_pyramid_volumes){crowded ? NULL : v.room, v.room + (crowded ? 0 : bytes), bytes};
+}
+
+/* Returns the index of the volume of path 0 to 7: right, left, down, up and the diagonals. */
+__device__ __forceinline__ int sx_pyramid_volume(const struct sx_pyramid_view &v, int path)
+{
+	return !v.sums ? path : path < 4 ? path / 2 : path - 2;
 }
 
 /* Pairs (d, d + 4) of a cell row: sums over paths, or V of one. */
@@ -58,22 +89,27 @@ __device__ __forceinline__ struct sx_pyramid_row sx_pyramid_row_of(uint2 words)
 }
 
 /*
- * Places of a pixel's cell row of slot 0, in the volume of the first path and in that of the first vertical
- * one.
+ * Places of a pixel's cell row of slot 0, in the first volume and in the first one of vertical paths. bytes: of
+ * a volume.
  */
 struct sx_pyramid_places {
 	const uint8_t *along, *down;
+	size_t bytes;
 };
 
-/* Returns the places of a pixel. column, row: in tile (q, j). */
+/* Returns the places of a pixel. column, row: in the tile of the list. */
 __device__ __forceinline__ struct sx_pyramid_places sx_pyramid_places_of(const struct sx_pyramid_view &v,
-									 int q, int j, int column, int row)
+									 const struct sx_pyramid_list &list,
+									 int column, int row)
 {
-	const uint8_t *tile = v.path + sx_pyramid_cells(v, q, j);
+	const struct sx_pyramid_volumes volumes = sx_pyramid_volumes_of(v);
+	const uint8_t *tile = volumes.path + sx_pyramid_cells(list);
 	const int down = row * SX_SEARCH_TILE_WIDTH + column;
 
 	return (struct sx_pyramid_places){tile + sx_pyramid_pixel(column, row) * SX_PYRAMID_ROW_BYTES,
-					  tile + 2 * v.path_bytes + down * SX_PYRAMID_ROW_BYTES};
+					  tile + (size_t)sx_pyramid_volume(v, 2) * volumes.bytes +
+						  down * SX_PYRAMID_ROW_BYTES,
+					  volumes.bytes};
 }
 
 __device__ __forceinline__ uint2 sx_pyramid_load(const uint8_t *at)
@@ -90,7 +126,7 @@ __device__ __forceinline__ void sx_pyramid_add(struct sx_pyramid_row *sum, uint2
 		sum->pair[k] += r.pair[k];
 }
 
-/* Returns the sum of V over all paths. USUAL: there are 4 paths, and two V fit a byte. */
+/* Returns the sum of V over all paths. USUAL: there are two volumes, each of sums of two paths. */
 template <bool USUAL>
 __device__ __forceinline__ struct sx_pyramid_row sx_pyramid_row_sum(const struct sx_pyramid_view &v,
 								    const struct sx_pyramid_places &at,
@@ -98,17 +134,16 @@ __device__ __forceinline__ struct sx_pyramid_row sx_pyramid_row_sum(const struct
 {
 	const uint8_t *along = at.along + slot * SX_PYRAMID_SLOT_BYTES,
 		      *down = at.down + slot * SX_PYRAMID_SLOT_BYTES;
+	const int vertical = sx_pyramid_volume(v, 2);
 	struct sx_pyramid_row sum = {};
 
-	for (int i = 0; i < (USUAL ? 0 : v.paths); i++)
-		sx_pyramid_add(&sum, sx_pyramid_load(i / 2 == 1 ? down + (size_t)(i - 2) * v.path_bytes
-								: along + (size_t)i * v.path_bytes));
+	for (int i = 0; i < (USUAL ? 0 : v.volumes); i++)
+		sx_pyramid_add(&sum,
+			       sx_pyramid_load(i / vertical == 1 ? down + (size_t)(i - vertical) * at.bytes
+								 : along + (size_t)i * at.bytes));
 	if (USUAL) {
-		const uint2 a = sx_pyramid_load(along), b = sx_pyramid_load(along + v.path_bytes),
-			    c = sx_pyramid_load(down), d = sx_pyramid_load(down + v.path_bytes);
-
-		sx_pyramid_add(&sum, make_uint2(a.x + b.x, a.y + b.y));
-		sx_pyramid_add(&sum, make_uint2(c.x + d.x, c.y + d.y));
+		sum = sx_pyramid_row_of(sx_pyramid_load(along));
+		sx_pyramid_add(&sum, sx_pyramid_load(down));
 	}
 	return sum;
 }
@@ -142,6 +177,13 @@ __device__ __forceinline__ uint32_t sx_pyramid_ones(uint32_t v)
 __device__ __forceinline__ uint32_t sx_pyramid_ones(uint64_t v)
 {
 	return (uint32_t)__popcll(v);
+}
+
+/* Joins the values of eight cells to a cell row. */
+__device__ __forceinline__ uint2 sx_pyramid_row_words(const uint32_t (&m)[SX_SEARCH_BLOCK])
+{
+	return make_uint2(m[0] | m[1] << 8 | m[4] << 16 | m[5] << 24,
+			  m[2] | m[3] << 8 | m[6] << 16 | m[7] << 24);
 }
 
 #endif

@@ -5,10 +5,10 @@
  * Work:    hits: a block makes a tile of the coarser scale, a thread one pixel. Choice: a block makes a row
  *          of tiles. Its warps count the votes of one tile after the other, its threads add up the row and
  *          find the favourite, then each thread chooses for one tile.
- * Memory:  hits: V of all paths, 8 bytes for each slot, and one word of hits. Choice: the strengths of a row
- *          of
- *          tiles in shared memory, 2 bytes for each block: 32 KB for 4096 columns and 512 disparities. A row
- *          that needs more is counted in parts, the votes of its favourite over all of them.
+ * Memory:  hits: the volumes of paths, 8 bytes for each slot of a pixel, and one word of hits. Choice: the
+ *          strengths of 128 tiles in shared memory, 2 bytes for each block of disparities: 16 KB. A longer row
+ *          of tiles is counted in parts, the votes of its favourite over all of them. A list of 32 bytes for
+ *          each tile; a block of threads takes the slots of its tiles with one atomic addition.
  * Ranges:  votes <= 96.
  * Shapes:  any size; up to 64 blocks.
  *
@@ -36,6 +36,7 @@ struct hit_work {
 	struct sx_pyramid_view v;
 	int largest; /* sx_sgm_largest() */
 	int shift, disparities;
+	uint32_t *fine_used;
 };
 
 template <bool USUAL> __global__ void __launch_bounds__(PIXELS) hit_kernel(const struct hit_work w)
@@ -43,9 +44,10 @@ template <bool USUAL> __global__ void __launch_bounds__(PIXELS) hit_kernel(const
 	const int q = (int)blockIdx.x, j = (int)blockIdx.y, me = (int)threadIdx.x;
 	const int column = me / SX_SEARCH_TILE_HEIGHT, row = me % SX_SEARCH_TILE_HEIGHT;
 	const int x = q * SX_SEARCH_TILE_WIDTH + column, y = j * SX_SEARCH_TILE_HEIGHT + row;
-	const uint64_t tile = sx_pyramid_tile(w.v, q, j);
+	const struct sx_pyramid_list list = sx_pyramid_list_at(w.v, q, j);
+	const uint64_t tile = list.tile;
 	const int count = sx_pyramid_tile_count(tile);
-	const struct sx_pyramid_places at = sx_pyramid_places_of(w.v, q, j, column, row);
+	const struct sx_pyramid_places at = sx_pyramid_places_of(w.v, list, column, row);
 	struct sx_pyramid_row sum[SX_PYRAMID_SLOTS];
 	uint64_t hits = 0;
 	int most = 0;
@@ -75,6 +77,8 @@ template <bool USUAL> __global__ void __launch_bounds__(PIXELS) hit_kernel(const
 				1ull << sx_pyramid_hit_last(first + d, w.shift, w.disparities);
 		}
 	}
+	if (q == 0 && j == 0 && me == 0)
+		*w.fine_used = 0;
 	w.v.hits[(size_t)(j * w.v.tiles_x + q) * PIXELS + (size_t)me] =
 		sx_pyramid_is_inside(w.v, x, y) ? hits : 0;
 }
@@ -155,13 +159,36 @@ __device__ __forceinline__ uint64_t word_of(const struct sx_search_tile &tile)
 	return word;
 }
 
-/* Chooses for the tiles from first on. favourite: block that all keep, or -1. */
-__device__ __forceinline__ void choose_part(const struct choose_work &w, int first, int j, int favourite,
-					    uint16_t *strength)
+/* Returns the list of a tile, without its first slot. */
+__device__ __forceinline__ struct sx_pyramid_list list_of(uint64_t tile)
 {
-	const int tiles = min(w.v.tiles_x - first, PART);
+	struct sx_pyramid_list list = {tile, 0, 0, 0, {0, 0}};
 
-	for (int i = (int)threadIdx.x; i < tiles; i += THREADS) {
+	for (int s = 0; s < sx_pyramid_tile_count(tile); s++) {
+		const int block = sx_pyramid_tile_block(tile, s);
+
+		if (block > 0 && list.blocks >> (block - 1) & 1)
+			list.joined |= 1u << s;
+		list.blocks |= 1ull << block;
+	}
+	return list;
+}
+
+/*
+ * Chooses for the tiles from first on. favourite: block that all keep, or -1. used: number of slots of the
+ * block's tiles. Which slots a tile has depends on the order of blocks and threads; their contents do not.
+ * Ends with all threads at a barrier.
+ */
+__device__ __forceinline__ void choose_part(const struct choose_work &w, int first, int j, int favourite,
+					    uint16_t *strength, uint32_t *used, uint32_t *base)
+{
+	const int tiles = min(w.v.tiles_x - first, PART), i = (int)threadIdx.x; /* PART <= THREADS */
+	struct sx_pyramid_list list = {};
+
+	if (i == 0)
+		*used = 0;
+	__syncthreads();
+	if (i < tiles) {
 		const size_t q = (size_t)(first + i);
 		uint16_t *own = strength + i * w.blocks;
 		uint64_t kept = w.v.kept[(size_t)(j * w.v.tiles_x) + q];
@@ -170,15 +197,28 @@ __device__ __forceinline__ void choose_part(const struct choose_work &w, int fir
 			kept |= 1ull << favourite;
 		for (; kept; kept &= kept - 1)
 			own[__ffsll((long long)kept) - 1] |= SX_PYRAMID_KEPT;
-		reinterpret_cast<uint64_t *>(w.v.tiles + (size_t)j * w.v.tiles_pitch)[q] =
-			word_of(sx_pyramid_choose(own, w.blocks));
+		list = list_of(word_of(sx_pyramid_choose(own, w.blocks)));
+		list.first = atomicAdd(used, (uint32_t)sx_pyramid_tile_count(list.tile));
+		reinterpret_cast<uint64_t *>(w.v.tiles + (size_t)j * w.v.tiles_pitch)[q] = list.tile;
 	}
+	__syncthreads();
+	if (i == 0)
+		*base = atomicAdd(w.v.used, *used);
+	__syncthreads();
+	if (i < tiles) {
+		uint4 *const to = reinterpret_cast<uint4 *>(w.v.lists + j * w.v.tiles_x + first + i);
+
+		to[0] = make_uint4((uint32_t)list.tile, (uint32_t)(list.tile >> 32), (uint32_t)list.blocks,
+				   (uint32_t)(list.blocks >> 32));
+		to[1] = make_uint4(*base + list.first, list.joined, 0, 0);
+	}
+	__syncthreads();
 }
 
 __global__ void __launch_bounds__(THREADS) choose_kernel(const struct choose_work w)
 {
 	__shared__ uint16_t strength[PART * BLOCKS];
-	__shared__ uint32_t sum[BLOCKS], best;
+	__shared__ uint32_t sum[BLOCKS], best, used, base;
 	const int j = (int)blockIdx.x, me = (int)threadIdx.x, parts = (w.v.tiles_x + PART - 1) / PART;
 	const bool has_favourite = sx_pyramid_row_has_favourite(j, w.v.tiles_y);
 	int favourite = -1;
@@ -206,7 +246,7 @@ __global__ void __launch_bounds__(THREADS) choose_kernel(const struct choose_wor
 	for (int part = 0; part < parts; part++) {
 		if (parts > 1)
 			count_part(w, part * PART, j, strength);
-		choose_part(w, part * PART, j, favourite, strength);
+		choose_part(w, part * PART, j, favourite, strength, &used, &base);
 	}
 }
 
@@ -223,7 +263,8 @@ extern "C" cudaError_t sx_pyramid_hits_launch(const struct sx_pyramid_view *v,
 	w.largest = sx_sgm_largest(p);
 	w.shift = 2 * v->min_disparity - fine->min_disparity;
 	w.disparities = fine->disparities;
-	if (p->paths == 4 && sx_winner_two_fit(p))
+	w.fine_used = fine->used;
+	if (p->paths == 4 && v->sums)
 		SX_LAUNCH(hit_kernel<true>, grid, PIXELS, 0, stream, w);
 	else
 		SX_LAUNCH(hit_kernel<false>, grid, PIXELS, 0, stream, w);

@@ -6,7 +6,7 @@
  *          block.
  * Memory:  the 23 right columns that a block of disparities meets are staged in shared memory, 8 rows for
  *          each slot. The pitch of a row puts the 4 by 8 pixels of a warp in different banks. Costs are
- *          stored in order, 8 bytes for each pixel and slot.
+ *          stored in order, 8 bytes for each pixel and slot. A crowded scale stores none.
  * Shapes:  any size, D and minimal disparity. M of pixels outside the image is 0.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -35,14 +35,16 @@ __global__ void __launch_bounds__(THREADS) cost_kernel(const struct cost_work w)
 	const int q = (int)blockIdx.x, j = (int)blockIdx.y, me = (int)threadIdx.x;
 	const int row = me % HIGH, column = me / HIGH;
 	const int x0 = q * SX_SEARCH_TILE_WIDTH, y0 = j * HIGH, x = x0 + column, y = y0 + row;
-	const uint64_t tile = sx_pyramid_tile(w.v, q, j);
+	const struct sx_pyramid_list list = sx_pyramid_list_at(w.v, q, j);
+	const uint64_t tile = list.tile;
 	const int count = sx_pyramid_tile_count(tile);
+	uint8_t *const volume = sx_pyramid_volumes_of(w.v).cost;
 	const bool inside = sx_pyramid_is_inside(w.v, x, y);
 	const Word left = sx_pyramid_descriptor<Word>(w.v, 0, x, y);
-	uint8_t *const to = w.v.cost + sx_pyramid_cells(w.v, q, j);
-	uint2 *along = reinterpret_cast<uint2 *>(to) + me;
-	uint2 *down = reinterpret_cast<uint2 *>(to + w.v.path_bytes) + row * SX_SEARCH_TILE_WIDTH + column;
+	uint2 *const to = reinterpret_cast<uint2 *>(volume + sx_pyramid_cells(list)) + me;
 
+	if (!volume)
+		return;
 	for (int i = me; i < count * HIGH * MEETS; i += THREADS) {
 		const int slot = i / (HIGH * MEETS), r = i / MEETS % HIGH, k = i % MEETS;
 		const int d = sx_pyramid_tile_block(tile, slot) * SX_SEARCH_BLOCK;
@@ -64,13 +66,7 @@ __global__ void __launch_bounds__(THREADS) cost_kernel(const struct cost_work w)
 										: (uint32_t)w.largest - cost;
 		}
 		/* M of pixels outside the image is 0 */
-		const uint32_t first = m[0] | m[1] << 8 | m[4] << 16 | m[5] << 24,
-			       second = m[2] | m[3] << 8 | m[6] << 16 | m[7] << 24;
-		const uint2 words = inside ? make_uint2(first, second) : make_uint2(0, 0);
-
-		along[slot * SX_PYRAMID_TILE_PIXELS] = words;
-		if (w.v.paths > 2)
-			down[slot * SX_PYRAMID_TILE_PIXELS] = words;
+		to[slot * SX_PYRAMID_TILE_PIXELS] = inside ? sx_pyramid_row_words(m) : make_uint2(0, 0);
 	}
 }
 

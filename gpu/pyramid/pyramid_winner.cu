@@ -4,9 +4,9 @@
  * Work:    a block makes some rows of a row of tiles, a thread one pixel after the other. It keeps the sums
  *          of all its cells in registers, finds the winner and then its neighbours and rivals. Each cell is
  *          offered to the pixel of the right image that it belongs to.
- * Memory:  V of all paths, 8 bytes for each slot. The best cells of the right image are in shared memory, 4
- *          bytes
- *          for each pixel of the rows: as many rows as fit 48 KB.
+ * Memory:  the volumes of paths, 8 bytes for each slot of a pixel. The best cells of the right image are in
+ *          shared memory, 4 bytes for each pixel of the rows: four rows, whose V fill a sector of 32 bytes, or
+ *          two on a large device, which so has more blocks; fewer if they do not fit 48 KB.
  * Ranges:  S <= 2040.
  * Shapes:  any size up to 12288 columns; up to 512 disparities.
  *
@@ -128,12 +128,13 @@ template <bool USUAL>
 __device__ __forceinline__ void make_pixel(const struct winner_work &w, int x, int y, uint32_t *right)
 {
 	const int q = x / SX_SEARCH_TILE_WIDTH, j = y / SX_SEARCH_TILE_HEIGHT;
+	const struct sx_pyramid_list list = sx_pyramid_list_at(w.v, q, j);
 	const struct sx_pyramid_places at =
-		sx_pyramid_places_of(w.v, q, j, x % SX_SEARCH_TILE_WIDTH, y % SX_SEARCH_TILE_HEIGHT);
+		sx_pyramid_places_of(w.v, list, x % SX_SEARCH_TILE_WIDTH, y % SX_SEARCH_TILE_HEIGHT);
 	struct cells c;
 	uint32_t best = 0;
 
-	c.tile = sx_pyramid_tile(w.v, q, j);
+	c.tile = list.tile;
 	c.count = sx_pyramid_tile_count(c.tile);
 #pragma unroll
 	for (int s = 0; s < SX_PYRAMID_SLOTS; s++) {
@@ -190,8 +191,9 @@ __global__ void __launch_bounds__(SX_PYRAMID_TILE_PIXELS) sum_kernel(const struc
 	const int q = (int)blockIdx.x, j = (int)blockIdx.y, me = (int)threadIdx.x;
 	const int column = me / SX_SEARCH_TILE_HEIGHT, line = me % SX_SEARCH_TILE_HEIGHT;
 	const int x = q * SX_SEARCH_TILE_WIDTH + column, y = j * SX_SEARCH_TILE_HEIGHT + line;
-	const uint64_t tile = sx_pyramid_tile(w.v, q, j);
-	const struct sx_pyramid_places at = sx_pyramid_places_of(w.v, q, j, column, line);
+	const struct sx_pyramid_list list = sx_pyramid_list_at(w.v, q, j);
+	const uint64_t tile = list.tile;
+	const struct sx_pyramid_places at = sx_pyramid_places_of(w.v, list, column, line);
 
 	if (!sx_pyramid_is_inside(w.v, x, y))
 		return;
@@ -215,7 +217,8 @@ __global__ void __launch_bounds__(SX_PYRAMID_TILE_PIXELS) sum_kernel(const struc
 extern "C" cudaError_t sx_pyramid_winner_launch(const struct sx_pyramid_view *v,
 						const struct sx_stereo_params *p, const struct sx_image *left,
 						const struct sx_image *right,
-						const struct sx_image *confidence, cudaStream_t stream)
+						const struct sx_image *confidence, int sms,
+						cudaStream_t stream)
 {
 	struct winner_work w = {};
 
@@ -228,13 +231,13 @@ extern "C" cudaError_t sx_pyramid_winner_launch(const struct sx_pyramid_view *v,
 	w.confidence_pitch = confidence->pitch;
 	w.largest = sx_sgm_largest(p);
 	w.options = sx_winner_options_of(p);
-	w.rows = 4;
+	w.rows = sms >= SX_PYRAMID_LARGE_SMS ? 2 : 4;
 	while (w.rows > 1 && (size_t)(w.rows * v->width) * sizeof(uint32_t) > SHARED_MAX)
 		w.rows /= 2;
 	const unsigned blocks = (unsigned)((v->height + w.rows - 1) / w.rows);
 	const size_t shared = (size_t)(w.rows * v->width) * sizeof(uint32_t);
 
-	if (p->paths == 4 && sx_winner_two_fit(p))
+	if (p->paths == 4 && v->sums)
 		SX_LAUNCH(winner_kernel<true>, blocks, THREADS, shared, stream, w);
 	else
 		SX_LAUNCH(winner_kernel<false>, blocks, THREADS, shared, stream, w);
