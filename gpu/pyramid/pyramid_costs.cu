@@ -41,10 +41,11 @@ __global__ void __launch_bounds__(THREADS) cost_kernel(const struct cost_work w)
 	uint8_t *const volume = sx_pyramid_volumes_of(w.v).cost;
 	const bool inside = sx_pyramid_is_inside(w.v, x, y);
 	const Word left = sx_pyramid_descriptor<Word>(w.v, 0, x, y);
-	uint2 *const to = reinterpret_cast<uint2 *>(volume + sx_pyramid_cells(list)) + me;
 
 	if (!volume)
 		return;
+	uint2 *const to = reinterpret_cast<uint2 *>(volume + sx_pyramid_cells(list)) + me;
+
 	for (int i = me; i < count * HIGH * MEETS; i += THREADS) {
 		const int slot = i / (HIGH * MEETS), r = i / MEETS % HIGH, k = i % MEETS;
 		const int d = sx_pyramid_tile_block(tile, slot) * SX_SEARCH_BLOCK;

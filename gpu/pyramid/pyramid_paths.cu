@@ -91,7 +91,7 @@ __device__ __forceinline__ uint2 match_of(const struct path_work &w, int x, int 
 /*
  * A lane's way along a row or a column.
  * lists: of its first tile; lists_step: tiles to the next one. cost, path: place of the pixel of a tile that is
- * walked first, in the lane's first cell row in slot 0 of a volume; cost is NULL if the scale is crowded.
+ * walked first, in the lane's first cell row in slot 0 of a volume; cost is not read if the scale is crowded.
  * cost_step, path_step: bytes to the next pixel of the way. skipped: pixels of the first tile that are not
  * walked.
  * grey: level of pixel 0, and bytes to the pixel with the next coordinate.
@@ -105,7 +105,7 @@ struct way {
 	uint8_t *path;
 	ptrdiff_t lists_step, grey_step;
 	int cost_step, path_step, skipped, sign, pixels, length, across, meets;
-	bool vertical, live;
+	bool vertical, live, crowded;
 };
 
 template <int G>
@@ -138,9 +138,9 @@ __device__ __forceinline__ struct way find_way(const struct path_work &w, int bl
 	/* a way back begins with the last pixel of a tile; on vertical paths, costs of two rows are copied at once */
 	const int begin = back ? way.length - 1 : 0, lowest = back && vertical ? 1 : 0;
 
-	way.cost = volumes.cost ? volumes.cost + across * (vertical ? SX_SEARCH_TILE_HEIGHT : 1) +
-					  (begin - lowest) * abs(way.cost_step)
-				: NULL;
+	way.crowded = !volumes.cost;
+	way.cost = (way.crowded ? volumes.path : volumes.cost) +
+		   across * (vertical ? SX_SEARCH_TILE_HEIGHT : 1) + (begin - lowest) * abs(way.cost_step);
 	way.path = volumes.path + (size_t)sx_pyramid_volume(v, 2 * vertical + back) * volumes.bytes + across +
 		   begin * abs(way.path_step);
 
@@ -277,7 +277,7 @@ __device__ __forceinline__ void fetch_span(const struct path_work &w, const stru
 	uint32_t *const own = to + (way.vertical ? 4 : 2) * lane;
 
 	p->cost += SPAN * way.cost_step;
-	if (!way.cost) {
+	if (way.crowded) {
 #pragma unroll 1
 		for (int i = 0; i < p->slots; i++)
 			make_span<G>(w, way, pixel,
