@@ -75,7 +75,7 @@ static void fill_road(struct evidence_case *t, struct check_rng *r)
 		for (int v = 0; v < t->columns.width; v++) {
 			const int y = t->left.height - 1 - (v * rows + rows / 2);
 			const int32_t q4 =
-				sx_road_row_ground_q4(&t->road, y) + shift + check_below(r, 41) - 20;
+				sx_road_row_ground_q4(&t->road, y) + shift + check_below(r, 81) - 40;
 
 			if (check_below(r, 4) == 0 && q4 >= 0 && q4 < 2048)
 				d[v] = (uint16_t)q4;

@@ -21,11 +21,11 @@ extern "C" {
 
 #define SX_REACH_BINS 64 /* of ground disparities, SX_REACH_BIN_Q4 each: up to 32 px */
 #define SX_REACH_BIN_Q4 8
-#define SX_REACH_TOLERANCE_Q4 16 /* a cell measures the ground if it is at most 1 px off */
-#define SX_REACH_SHARE 8	 /* a bin needs measured cells in this share of the columns, in image rows */
+#define SX_REACH_TOLERANCE_Q4 32 /* a cell measures the ground if it is at most 2 px off */
+#define SX_REACH_SHARE 16	 /* a bin needs measured cells in this share of the columns, in image rows */
 
 /*
- * Returns the bin of a cell that measures far ground, or -1. ground_q4: ground of the image row in the middle
+ * Returns the bin of a cell that measures far ground, or -1. A road that climbs is off the plane by a pixel. ground_q4: ground of the image row in the middle
  * of the cell, in its column. cell_q4: disparity of the cell, or SX_DISPARITY_INVALID.
  */
 SX_ROAD_INLINE int sx_reach_bin(int32_t ground_q4, uint32_t cell_q4)
