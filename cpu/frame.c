@@ -132,7 +132,7 @@ static void find_road(struct sx_frame *f)
 		sx_road_sample(x->road_finder, &x->taps[SX_TAP_LEFT_RIGHT]);
 		sx_pool_for(x->device->pool, SX_ROAD_CANDIDATES / CANDIDATES, road_task, f);
 		sx_road_measure(x->road_finder, x->road_scores);
-		for (f->round = 0; x->road_finder->found && f->round < SX_ROAD_BEND_ROUNDS; f->round++) {
+		for (f->round = 0; x->road_finder->based && f->round < SX_ROAD_BEND_ROUNDS; f->round++) {
 			if (f->round == 0)
 				sx_road_sample_far(x->road_finder, &x->taps[SX_TAP_LEFT_RIGHT]);
 			sx_pool_for(x->device->pool, SX_ROAD_BENDS / CANDIDATES, road_task, f);

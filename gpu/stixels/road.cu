@@ -38,8 +38,11 @@
 /* The best bend of a block. */
 struct road_best_bend {
 	uint32_t key; /* see key_of() */
-	double bend, row;
+	struct sx_road_bent bent;
 };
+
+/* The plane whose bends are judged. */
+enum road_found { ROAD_NONE, ROAD_MEASURED, ROAD_EXPECTED };
 
 /* State of the search of one frame, in device memory. */
 struct road_search {
@@ -49,7 +52,7 @@ struct road_search {
 	struct sx_road_sums sums;		 /* sums of the samples from which the plane is made */
 	int seen;				 /* number of samples among which the plane was searched */
 	int first_row, end_row;			 /* rows that are searched for bends */
-	int found;				 /* true if there is a plane */
+	int found;				 /* enum road_found */
 	int samples;				 /* number of samples far ahead */
 	int32_t score;				 /* score of the plane on these samples, without a bend */
 	uint32_t key[ROAD_BLOCKS];		 /* best bend of each block in the first round */
@@ -187,7 +190,7 @@ __device__ __forceinline__ void leave_plane(const struct sx_road_finder_cuda *s,
 	if (mine < ROAD_SUMS)
 		((int64_t *)&s->search->sums)[mine] = total;
 	if (mine == 0) {
-		s->search->found = found;
+		s->search->found = found ? ROAD_MEASURED : ROAD_NONE;
 		s->search->seen = samples;
 	}
 	if (sh->refined.state == ROAD_NOT_FOUND)
@@ -202,6 +205,25 @@ __device__ __forceinline__ void leave_plane(const struct sx_road_finder_cuda *s,
 		s->search->first_row = far.first_row;
 		s->search->end_row = far.end_row;
 	}
+}
+
+/*
+ * If no plane was found: stores the expected plane of a low camera, as leave_plane() does. For one thread, after
+ * leave_plane().
+ */
+__device__ __forceinline__ void leave_expected(const struct sx_road_finder_cuda *s)
+{
+	const struct sx_road_plane *expected = &s->view.expected;
+	const struct sx_road_view far = sx_road_far(&s->view, expected);
+	const bool based = s->view.favour > 0 && sx_road_plausible(&s->view, expected);
+
+	s->search->found = based ? ROAD_EXPECTED : ROAD_NONE;
+	if (!based)
+		return;
+	s->search->plane = *expected;
+	s->search->fixed = candidate_of_plane(&s->view, expected);
+	s->search->first_row = far.first_row;
+	s->search->end_row = far.end_row;
 }
 
 /* Finds the plane. For one block. */
@@ -231,11 +253,14 @@ static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 	__syncthreads();
 	if (!best_plane(&s.view, &sh, &at, samples, weight)) {
 		if (threadIdx.x == 0)
-			s.search->found = 0;
+			leave_expected(&s);
 		return;
 	}
 	found = refine(&s.view, &sh.refined, &at, weight, samples, &total);
 	leave_plane(&s, &sh, found, samples, total);
+	__syncthreads();
+	if (threadIdx.x == 0 && !found)
+		leave_expected(&s);
 }
 
 /* ---- bend ---------------------------------------------------------------------------------------------- */
@@ -271,10 +296,10 @@ __device__ __forceinline__ void list_bends(const struct sx_road_finder_cuda *s, 
 	const int lane = (int)threadIdx.x % 32, number = (int)blockIdx.x * ROAD_SHARE + lane;
 	const struct sx_road_plane plane = s->search->plane;
 	const struct sx_road_knee knee = sx_road_knee_of(&s->view, round, before, number);
-	const bool possible = sx_road_bend(&s->view, &plane, &knee, &mine->bend, &mine->row);
+	const bool possible = sx_road_bend(&s->view, &plane, &knee, &mine->bent);
 	const uint32_t bits = __ballot_sync(SX_WARP_ALL_LANES, possible);
 	const int place = __popc(bits & ((1u << lane) - 1));
-	const struct road_bent none = {0, 0};
+	const struct road_bent none = {0, 0, 0, 0};
 
 	sh->candidate[lane] = none;
 	if (lane < ROAD_AT_ONCE)
@@ -283,8 +308,9 @@ __device__ __forceinline__ void list_bends(const struct sx_road_finder_cuda *s, 
 		sh->possible = __popc(bits);
 	__syncwarp();
 	if (possible) {
-		sh->candidate[place].bend = (int32_t)rint(mine->bend * 65536.0);
-		sh->candidate[place].row = (int32_t)mine->row;
+		sh->candidate[place].bend = (int32_t)rint(mine->bent.slope * 65536.0);
+		sh->candidate[place].row = (int32_t)mine->bent.row;
+		sh->candidate[place].step = (int32_t)rint(mine->bent.step * 65536.0);
 		sh->number[place] = (uint16_t)number;
 	}
 }
@@ -296,6 +322,10 @@ __device__ __forceinline__ void describe_plane(const struct sx_road_finder_cuda 
 	const struct sx_road_sums sums = s->search->sums;
 	struct sx_road road = {};
 
+	if (s->search->found == ROAD_EXPECTED) {
+		s->search->road = s->calibrated;
+		return;
+	}
 	road.slope = plane.slope;
 	road.offset = plane.at_origin + plane.cross * s->view.camera.cx;
 	road.cross = plane.cross;
@@ -326,7 +356,7 @@ __device__ __forceinline__ int take_far_samples(const struct sx_road_finder_cuda
 	for (int k = 0; k < 2; k++) {
 		const int i = (int)threadIdx.x + k * ROAD_THREADS;
 
-		by[k] = far_of(&s->view, &c, &sh->sample[i], i < judging);
+		by[k] = far_of(&s->far, &c, &sh->sample[i], i < judging);
 		if (blockIdx.x == 0)
 			s->search->judging[i] = by[k];
 	}
@@ -385,11 +415,17 @@ __device__ __forceinline__ void write_ground(const struct sx_road *road, int hei
 		axis_q4[v] = sx_road_row_ground_q4(road, height - 1 - v);
 }
 
+/* Returns true if the previous road replaces one that was not found. */
+__device__ __forceinline__ bool lasts(const struct sx_road_finder_cuda *s, const struct sx_cuda_input *in)
+{
+	return s->looks && in->has_previous && sx_road_lasts(&in->previous, s->max_age);
+}
+
 /* Makes the road if no plane was found. For one thread. */
 __device__ __forceinline__ void fall_back(const struct sx_road_finder_cuda *s, const struct sx_cuda_input *in,
 					  struct sx_road *road)
 {
-	if (s->looks && in->has_previous && sx_road_lasts(&in->previous, s->max_age)) {
+	if (lasts(s, in)) {
 		*road = in->previous;
 		road->origin = SX_ROAD_PREVIOUS;
 		road->age++;
@@ -429,18 +465,23 @@ __device__ __forceinline__ void describe(const struct sx_road_finder_cuda *s, st
 {
 	const int lane = (int)threadIdx.x;
 	struct road_best_bend bend = {};
-	uint32_t best;
+	uint32_t best, step;
+	bool is_step;
 
+	static_assert(SX_ROAD_BEND_STEPS % ROAD_SHARE == 0, "a block has bends or steps");
 	static_assert(ROAD_WORDS <= 32, "a word a lane");
 	if (lane < (int)ROAD_WORDS)
 		((uint32_t *)road)[lane] = word;
 	if (lane < ROAD_BLOCKS)
 		bend = s->search->best[lane];
-	best = sx_warp_max(bend.key);
+	is_step = sx_road_is_step(&s->view, 1, lane * ROAD_SHARE);
+	best = sx_warp_max(is_step ? 0 : bend.key);
+	step = sx_warp_max(is_step ? bend.key : 0);
 	__syncwarp();
-	if (best && bend.key == best && sx_road_bends(score_in(best), s->search->score, s->search->samples)) {
-		road->bend = bend.bend;
-		road->bend_row = bend.row;
+	if (best && bend.key == best &&
+	    sx_road_bends(&s->view, score_in(best), s->search->score, score_in(step), s->search->samples)) {
+		road->bend = bend.bent.slope;
+		road->bend_row = bend.bent.row;
 	}
 	__syncwarp();
 }
@@ -455,9 +496,10 @@ static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 	const unsigned mine = threadIdx.x, words = sizeof(*in) / 4;
 	/* a read of host memory, which arrives while bends are judged */
 	const uint32_t word = mine < words ? ((const uint32_t *)in)[mine] : 0;
-	const bool found = s.looks && s.search->found;
+	const int found = s.looks ? s.search->found : ROAD_NONE;
 	const uint32_t found_word =
 		found && mine < ROAD_WORDS ? ((const uint32_t *)&s.search->road)[mine] : 0;
+	bool described;
 
 	if (found)
 		judge_again(&s, &sh);
@@ -465,9 +507,10 @@ static __global__ void __launch_bounds__(ROAD_THREADS, 1)
 		((uint32_t *)&input)[mine] = word;
 	if (!sx_is_last_block(&sh.is_last, &s.search->blocks_done))
 		return;
-	if (found && mine < 32)
+	described = found == ROAD_MEASURED || (found == ROAD_EXPECTED && !lasts(&s, &input));
+	if (described && mine < 32)
 		describe(&s, &sh.road, found_word);
-	if (!found && mine == 0)
+	if (!described && mine == 0)
 		fall_back(&s, &input, &sh.road);
 	__syncthreads();
 	if (mine == 0) {

@@ -155,9 +155,10 @@ __device__ __forceinline__ int32_t candidate_side(const struct sx_road_view *vie
  * A bend of the plane that was found. struct road_far: data by which bends are judged, the same for every
  * bend.
  */
-struct __align__(8) road_bent
+struct __align__(16) road_bent
 {
-	int32_t bend, row;
+	int32_t bend, row, step; /* as in struct sx_road_fixed */
+	int32_t unused;
 };
 struct __align__(16) road_far
 {
@@ -183,9 +184,9 @@ __device__ __forceinline__ struct road_far far_of(const struct sx_road_view *vie
 __device__ __forceinline__ int32_t candidate_side(const struct sx_road_view *, const struct road_bent *c,
 						  const struct road_far *s)
 {
-	const int32_t above = c->row - s->y > 0 ? c->row - s->y : 0;
+	const int32_t above = c->row - s->y;
 
-	return road_side_of(s->off - c->bend * above, s->most);
+	return road_side_of(s->off - (above > 0 ? c->bend * above + c->step : 0), s->most);
 }
 
 /* candidates that a warp judges at a time; zeroes follow the last candidate up to a multiple of this */

@@ -151,6 +151,10 @@ static void set_view(struct sx_road_finder *f, const struct sx_params *p, int wi
 		.bend_step_m = s.bend_step_m,
 		.grades = s.grades,
 		.falls = falls,
+		.bend_gain = (int32_t)rint(s.bend_gain),
+		.bend_on = (int32_t)rint(s.bend_on),
+		.bend_tolerance = (int32_t)rint(65536.0 * s.bend_px),
+		.steps = s.car < 1.0,
 		.bend_reach = 1.2 * (16 - falls) / s.grades,
 		.elsewhere = 1.0 - s.car,
 		.width = width,
@@ -237,12 +241,13 @@ static bool candidate_plane(const struct sx_road_finder *f, int candidate, struc
 	return sx_road_through(x, y, d, p) && sx_road_plausible(&f->view, p);
 }
 
-static int32_t score_of(const struct sx_road_finder *f, const struct sx_road_fixed *fixed)
+static int32_t score_of(const struct sx_road_finder *f, const struct sx_road_view *w,
+			const struct sx_road_fixed *fixed)
 {
 	int32_t score = 0;
 
 	for (int i = 0; i < f->samples; i += SX_ROAD_STRIDE)
-		score += sx_road_side(&f->view, fixed, f->x[i], f->y[i], f->d[i]);
+		score += sx_road_side(w, fixed, f->x[i], f->y[i], f->d[i]);
 	return score;
 }
 
@@ -254,27 +259,27 @@ int32_t sx_road_score(const struct sx_road_finder *f, int candidate)
 	if (!candidate_plane(f, candidate, &p))
 		return INT32_MIN;
 	fixed = sx_road_fix(&f->view, &p);
-	return sx_road_worth(&f->view, candidate, score_of(f, &fixed), f->samples);
+	return sx_road_worth(&f->view, candidate, score_of(f, &f->view, &fixed), f->samples);
 }
 
 void sx_road_sample_far(struct sx_road_finder *f, const struct sx_image *disparity)
 {
-	const struct sx_road_view far = sx_road_far(&f->view, &f->plane);
-
-	take_samples(f, &far, disparity);
+	f->far = sx_road_far(&f->view, &f->plane);
+	take_samples(f, &f->far, disparity);
 }
 
 int32_t sx_road_bend_score(const struct sx_road_finder *f, int round, int candidate)
 {
 	const struct sx_road_knee knee = sx_road_knee_of(&f->view, round, &f->knee, candidate);
 	struct sx_road_fixed fixed = sx_road_fix(&f->view, &f->plane);
-	double bend, row;
+	struct sx_road_bent bent;
 
-	if (!sx_road_bend(&f->view, &f->plane, &knee, &bend, &row))
+	if (!sx_road_bend(&f->view, &f->plane, &knee, &bent))
 		return INT32_MIN;
-	fixed.bend = (int32_t)rint(bend * 65536.0);
-	fixed.bend_row = (int32_t)row;
-	return score_of(f, &fixed);
+	fixed.bend = (int32_t)rint(bent.slope * 65536.0);
+	fixed.bend_row = (int32_t)bent.row;
+	fixed.bend_step = (int32_t)rint(bent.step * 65536.0);
+	return score_of(f, &f->far, &fixed);
 }
 
 /* Makes one round of least squares over the samples on the plane. False: the result is no road. */
@@ -298,6 +303,8 @@ void sx_road_measure(struct sx_road_finder *f, const int32_t *scores)
 	int best = 0;
 
 	f->found = false;
+	f->based = f->view.favour > 0 && sx_road_plausible(&f->view, &f->view.expected);
+	f->plane = f->view.expected;
 	for (int i = 1; i < SX_ROAD_CANDIDATES; i++)
 		if (scores[i] > scores[best])
 			best = i;
@@ -308,16 +315,22 @@ void sx_road_measure(struct sx_road_finder *f, const int32_t *scores)
 			return;
 	f->plane = p;
 	f->seen = f->samples;
-	f->found = true;
+	f->found = f->based = true;
 }
 
 void sx_road_choose_bend(struct sx_road_finder *f, int round, const int32_t *scores)
 {
 	int best = 0;
 
-	for (int i = 1; i < SX_ROAD_BENDS; i++)
-		if (scores[i] > scores[best])
+	f->step_score = INT32_MIN;
+	for (int i = 1; i < SX_ROAD_BENDS; i++) {
+		const bool step = sx_road_is_step(&f->view, round, i);
+
+		if (step && scores[i] > f->step_score)
+			f->step_score = scores[i];
+		if (!step && scores[i] > scores[best])
 			best = i;
+	}
 	f->knee = sx_road_knee_of(&f->view, round, &f->knee, best);
 	f->bend_score = scores[best];
 }
@@ -326,8 +339,13 @@ static void set_bend(const struct sx_road_finder *f, struct sx_road *road)
 {
 	const struct sx_road_fixed plane = sx_road_fix(&f->view, &f->plane);
 
-	if (sx_road_bends(f->bend_score, score_of(f, &plane), f->samples))
-		sx_road_bend(&f->view, &f->plane, &f->knee, &road->bend, &road->bend_row);
+	struct sx_road_bent bent;
+
+	if (sx_road_bends(&f->view, f->bend_score, score_of(f, &f->far, &plane), f->step_score, f->samples) &&
+	    sx_road_bend(&f->view, &f->plane, &f->knee, &bent)) {
+		road->bend = bent.slope;
+		road->bend_row = bent.row;
+	}
 }
 
 void sx_road_finish(const struct sx_road_finder *f, const struct sx_road *previous, struct sx_road *road)
@@ -350,6 +368,8 @@ void sx_road_finish(const struct sx_road_finder *f, const struct sx_road *previo
 		road->age++;
 	} else {
 		*road = f->calibrated;
+		if (sx_road_looks(f) && f->based)
+			set_bend(f, road);
 	}
 }
 
@@ -363,7 +383,7 @@ void sx_road_find(struct sx_road_finder *f, const struct sx_image *disparity, co
 		for (int i = 0; i < SX_ROAD_CANDIDATES; i++)
 			scores[i] = sx_road_score(f, i);
 		sx_road_measure(f, scores);
-		for (int round = 0; f->found && round < SX_ROAD_BEND_ROUNDS; round++) {
+		for (int round = 0; f->based && round < SX_ROAD_BEND_ROUNDS; round++) {
 			if (round == 0)
 				sx_road_sample_far(f, disparity);
 			for (int i = 0; i < SX_ROAD_BENDS; i++)

@@ -5,6 +5,10 @@
  * A road of grade t from distance z on has, at the same row, the slope of the plane times h / (h + t z),
  * where h is the height of the camera. So one number per row describes it.
  *
+ * Before a low camera the floor behind a kerb looks like a ramp. So bends compete with steps: a floor that
+ * lies higher by s from distance z on has the slope of the plane times h / (h - s), and the same horizon. A
+ * bend must explain more samples than each step, as it must explain more than the plane.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef SX_STAGES_ROAD_ROAD_BEND_H
@@ -15,18 +19,32 @@
 #define SX_ROAD_BENDS 256     /* candidates per round: 16 distances times 16 grades */
 #define SX_ROAD_BEND_ROUNDS 2 /* the second round refines the best candidate of the first */
 /*
- * Conditions for a bend. Its score counts every SX_ROAD_STRIDE-th sample. It must exceed the score of the
- * plane by SX_ROAD_BEND_LEAST samples, and by 1 / SX_ROAD_BEND_SHARE of all samples. It must also be at least
- * 1 / SX_ROAD_BEND_ON of all samples: with fewer, they come from several things instead of one road.
+ * Conditions for a bend. Its score counts every SX_ROAD_STRIDE-th sample. It must exceed the scores of the
+ * plane and of each step by SX_ROAD_BEND_LEAST samples, and by a share of all samples (road_view.h). It must
+ * also be at least another share of all samples: with fewer, they come from several things instead of one road.
  */
 #define SX_ROAD_BEND_LEAST 16
-#define SX_ROAD_BEND_SHARE 44
-#define SX_ROAD_BEND_ON 9
+/* If bends compete with steps, the candidates of the second round from this number on are steps. */
+#define SX_ROAD_BEND_STEPS 128
+#define SX_ROAD_STEP_LEAST_M 0.02 /* height of the lowest of 8 steps */
+#define SX_ROAD_STEP_MORE_M 0.01  /* height of each step above that of the one before */
+#define SX_ROAD_STEP_SHARE 0.6	  /* a step is lower than this share of the camera's height */
 
-/* Start of a climb: distance ahead, m, and grade. */
+/* Start of a climb: distance ahead, m, and grade. step: height of a step instead of a climb, m; else 0. */
 struct sx_road_knee {
-	double z, grade;
+	double z, grade, step;
 };
+
+/* What a knee adds to the plane above a row: slope per row, and for a step also a constant, px. */
+struct sx_road_bent {
+	double slope, row, step;
+};
+
+/* Returns true if a candidate is a step, which only takes the place of a wrong bend. */
+SX_ROAD_INLINE bool sx_road_is_step(const struct sx_road_view *w, int round, int candidate)
+{
+	return w->steps && round > 0 && candidate >= SX_ROAD_BEND_STEPS;
+}
 
 /*
  * Returns the part of the image in which a bend is visible: rows from the nearest knee up to the highest
@@ -45,6 +63,7 @@ SX_ROAD_INLINE struct sx_road_view sx_road_far(const struct sx_road_view *w, con
 	far.first_column = w->far_first_column;
 	far.end_column = w->far_end_column;
 	far.least_q4 = 16;
+	far.least_tolerance = w->bend_tolerance;
 	return far;
 }
 
@@ -55,38 +74,69 @@ SX_ROAD_INLINE struct sx_road_knee sx_road_knee_of(const struct sx_road_view *w,
 	const int steep = candidate % 16, step = candidate / 16;
 	struct sx_road_knee k;
 
-	if (round > 0) {
+	k.step = 0.0;
+	if (round == 0) {
+		k.z = w->bend_first_m + w->bend_step_m * step;
+		k.grade = (steep < w->falls ? steep - w->falls : steep - w->falls + 1) / w->grades;
+	} else if (sx_road_is_step(w, round, candidate)) {
+		k.z = w->bend_first_m + w->bend_step_m * ((candidate - SX_ROAD_BEND_STEPS) / 8);
+		k.grade = 0.0;
+		k.step = SX_ROAD_STEP_LEAST_M + SX_ROAD_STEP_MORE_M * (candidate % 8);
+	} else if (w->steps) {
+		k.z = best->z + (candidate / 8 - 8) * (w->bend_step_m / 8.0);
+		k.grade = best->grade + (candidate % 8 - 4) / (4.0 * w->grades);
+	} else {
 		k.z = best->z + (step - 8) * (w->bend_step_m / 8.0);
 		k.grade = best->grade + (steep - 8) / (8.0 * w->grades);
-		return k;
 	}
-	k.z = w->bend_first_m + w->bend_step_m * step;
-	k.grade = (steep < w->falls ? steep - w->falls : steep - w->falls + 1) / w->grades;
 	return k;
+}
+
+/* Computes what a step adds to the plane. height: of the camera; horizon, row: of the plane, at the axis. */
+SX_ROAD_INLINE bool sx_road_step(const struct sx_road_knee *k, double slope, double height, double horizon,
+				 double row, struct sx_road_bent *bent)
+{
+	const double above = height - k->step, more = slope * (k->step / above);
+
+	if (!(k->step < SX_ROAD_STEP_SHARE * height))
+		return false;
+	bent->row = rint(horizon + (row - horizon) * (above / height));
+	bent->slope = -more;
+	bent->step = more * (bent->row - horizon);
+	return true;
 }
 
 /* Computes what a knee adds to the plane. False: the road would end below the ground or above the camera. */
 SX_ROAD_INLINE bool sx_road_bend(const struct sx_road_view *w, const struct sx_road_plane *p,
-				 const struct sx_road_knee *k, double *bend, double *row)
+				 const struct sx_road_knee *k, struct sx_road_bent *bent)
 {
 	const double height = w->camera.baseline_m * (w->camera.fx / w->camera.fy) / p->slope;
 	const double beyond = height + k->grade * k->z;
 	const double at_axis = p->at_origin + p->cross * w->camera.cx;
+	double row;
 
 	if (!(k->z > 0.0) || !(beyond > 0.25 * height))
 		return false;
-	*row = rint((w->camera.fx * w->camera.baseline_m / k->z - at_axis) / p->slope);
-	*bend = p->slope * (1.0 - height / beyond);
-	return *row >= 0.0 && *row < w->height;
+	row = (w->camera.fx * w->camera.baseline_m / k->z - at_axis) / p->slope;
+	bent->row = rint(row);
+	bent->slope = p->slope * (1.0 - height / beyond);
+	bent->step = 0.0;
+	if (k->step > 0.0 && !sx_road_step(k, p->slope, height, -at_axis / p->slope, row, bent))
+		return false;
+	return bent->row >= 0.0 && bent->row < w->height;
 }
 
-/* Returns true if a bend explains enough more samples than the plane. samples: number of all samples. */
-SX_ROAD_INLINE bool sx_road_bends(int32_t score, int32_t score_of_plane, int samples)
+/*
+ * Returns true if a bend explains enough more samples than the plane, or than the best step if that explains
+ * more. samples: number of all samples.
+ */
+SX_ROAD_INLINE bool sx_road_bends(const struct sx_road_view *w, int32_t score, int32_t score_of_plane,
+				  int32_t score_of_step, int samples)
 {
-	const int32_t gain = score > 0 ? score - score_of_plane : 0;
+	const int32_t other = score_of_plane > score_of_step ? score_of_plane : score_of_step;
+	const int32_t gain = score > 0 ? score - other : 0;
 
-	return gain >= SX_ROAD_BEND_LEAST && gain * SX_ROAD_BEND_SHARE >= samples &&
-	       score * SX_ROAD_BEND_ON >= samples;
+	return gain >= SX_ROAD_BEND_LEAST && gain * w->bend_gain >= samples && score * w->bend_on >= samples;
 }
 
 #endif

@@ -13,13 +13,15 @@ struct sx_road_finder {
 	struct sx_road_params params;
 	struct sx_road_view view;
 	struct sx_road calibrated;
-	struct sx_road_plane plane; /* result of sx_road_measure(), if found */
+	struct sx_road_plane plane; /* result of sx_road_measure() */
 	struct sx_road_sums sums;   /* sums of the samples of the plane */
 	int seen;		    /* number of samples among which the plane was searched */
 	bool found;
-	struct sx_road_knee knee; /* result of sx_road_choose_bend() */
-	int32_t bend_score;
-	int samples; /* number of samples of the frame in the corridor */
+	bool based; /* plane is valid: the one that was found, or a low camera's expected plane */
+	struct sx_road_knee knee;	/* result of sx_road_choose_bend() */
+	int32_t bend_score, step_score; /* INT32_MIN: none is possible */
+	struct sx_road_view far;	/* view in which bends are judged */
+	int samples;			/* number of samples of the frame in the corridor */
 	/* column (to the right) and row (downwards) of each sample */
 	int32_t x[SX_ROAD_SAMPLES], y[SX_ROAD_SAMPLES];
 	int32_t d[SX_ROAD_SAMPLES]; /* disparity of each sample, Q4 */
@@ -46,7 +48,7 @@ int32_t sx_road_score(const struct sx_road_finder *f, int candidate);
  */
 void sx_road_measure(struct sx_road_finder *f, const int32_t *scores);
 
-/* Takes the samples of the part of the map in which a bend is visible. Call it if the plane was found. */
+/* Takes the samples of the part of the map in which a bend is visible. Call it if `based`. */
 void sx_road_sample_far(struct sx_road_finder *f, const struct sx_image *disparity);
 
 /* Returns the score of a bend, like sx_road_score(). Rounds count from 0. */

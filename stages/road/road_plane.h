@@ -67,8 +67,9 @@ SX_ROAD_INLINE bool sx_road_plausible(const struct sx_road_view *w, const struct
 /* A plausible plane in integers: disparity at x, y in Q16 px. tolerance: share of a disparity. */
 struct sx_road_fixed {
 	int32_t slope, cross, at_origin;
-	int32_t tolerance;	/* Q12 */
-	int32_t bend, bend_row; /* bend is added once per row above bend_row */
+	int32_t tolerance; /* Q12 */
+	/* above bend_row, bend is added once per row, and bend_step once */
+	int32_t bend, bend_row, bend_step;
 };
 
 SX_ROAD_INLINE struct sx_road_fixed sx_road_fix(const struct sx_road_view *w, const struct sx_road_plane *p)
@@ -80,7 +81,7 @@ SX_ROAD_INLINE struct sx_road_fixed sx_road_fix(const struct sx_road_view *w, co
 	f.cross = (int32_t)rint(p->cross * 65536.0);
 	f.at_origin = (int32_t)rint(p->at_origin * 65536.0);
 	f.tolerance = (int32_t)rint((tolerance < 1.0 ? tolerance : 1.0) * 4096.0);
-	f.bend = f.bend_row = 0;
+	f.bend = f.bend_row = f.bend_step = 0;
 	return f;
 }
 
@@ -108,7 +109,8 @@ SX_ROAD_INLINE int32_t sx_road_side(const struct sx_road_view *w, const struct s
 				    int32_t y, int32_t d)
 {
 	const int32_t above = y < f->bend_row ? f->bend_row - y : 0;
-	const int32_t off = (d << 12) - ((f->slope * y + f->cross * x) + (f->at_origin + f->bend * above));
+	const int32_t more = above > 0 ? f->bend * above + f->bend_step : 0;
+	const int32_t off = (d << 12) - ((f->slope * y + f->cross * x) + (f->at_origin + more));
 	const int32_t most = sx_road_most(w, f->tolerance, d);
 
 	return off <= most ? off >= -most ? 1 : off < -2 * most ? -1 : 0 : 0;

@@ -45,7 +45,11 @@ struct sx_road_view {
 	double bend_first_m, bend_step_m; /* knees: nearest distance, and step to the next */
 	double grades;			  /* steps of grade up to 100 % */
 	int32_t falls;			  /* number of the 16 grades that fall; the others rise */
-	double bend_reach; /* highest row searched for bends: angle above the horizon, as a tangent */
+	/* a bend needs a score above the others by 1 / bend_gain of all samples, and 1 / bend_on of them */
+	int32_t bend_gain, bend_on;
+	int32_t bend_tolerance; /* least_tolerance of the samples by which bends are judged */
+	bool steps;		/* bends compete with steps: sx_road_is_step() */
+	double bend_reach;	/* highest row searched for bends: angle above the horizon, as a tangent */
 	/* 0..1: how much samples off the plane increase its standard deviations, see sx_road_doubt() */
 	double elsewhere;
 	int width, height;

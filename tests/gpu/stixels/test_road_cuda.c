@@ -239,6 +239,50 @@ static void test_low_cameras(void **state)
 	assert_in_range(bent, 1, 95);
 }
 
+/*
+ * Ramps and kerbs behind a floor that shows nothing: no plane is found, and the calibrated road of a low camera may
+ * have a bend. A previous road takes its place.
+ */
+static void test_bends_of_the_expected_road(void **state)
+{
+	struct sx_params p = params(320, 240, 0);
+	struct sx_road plane, previous = {0};
+	struct check_rng r = check_rng_seed(7);
+	int bent = 0;
+	struct rig g;
+
+	p.camera.height_m = 0.25;
+	p.camera.baseline_m = 0.08;
+	p.road.min_height_m = p.road.max_height_m = p.road.max_pitch_deg = 0;
+	p.road.max_age = 2;
+	sx_road_calibrated(&p.camera, &plane);
+	rig_init(&g, &p, 320, 240, 128);
+	for (int i = 0; i < 24; i++) {
+		const bool kerb = i % 4 == 3;
+		struct sx_road found;
+
+		plane.bend_row = floor((320 * 0.08 / (1 + 0.04 * i) - plane.offset) / plane.slope);
+		plane.bend = plane.slope * (kerb ? -0.25 : 0.1 + 0.02 * i);
+		for (int y = 0; y < 240; y++)
+			for (int x = 0; x < 320; x++) {
+				const double step =
+					kerb ? 16 * 0.25 * (plane.slope * plane.bend_row + plane.offset) : 0;
+				const double d = sx_road_row_q4(&plane, y) + step + check_below(&r, 9) - 4;
+
+				((uint16_t *)sx_image_row(&g.map, y))[x] =
+					y > plane.bend_row ? SX_DISPARITY_INVALID : (uint16_t)(d < 0 ? 0 : d);
+			}
+		found = check_road(&g, kerb ? "kerb" : "ramp", NULL);
+		bent += found.origin == SX_ROAD_FROM_CALIBRATION && found.bend > 0;
+		if (i > 0 && found.origin == SX_ROAD_FROM_CALIBRATION)
+			assert_int_equal(check_road(&g, "previous", &previous).origin, SX_ROAD_PREVIOUS);
+		previous = plane;
+		previous.origin = SX_ROAD_MEASURED;
+	}
+	assert_in_range(bent, 6, 18);
+	rig_finish(&g);
+}
+
 /* Maps without a road: patches, noise, no valid pixel; with cameras in any pose. */
 static void test_no_road(void **state)
 {
@@ -319,9 +363,13 @@ static void test_calibrated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_planes),	   cmocka_unit_test(test_bends),
-		cmocka_unit_test(test_no_road),	   cmocka_unit_test(test_fallbacks),
-		cmocka_unit_test(test_calibrated), cmocka_unit_test(test_low_cameras),
+		cmocka_unit_test(test_planes),
+		cmocka_unit_test(test_bends),
+		cmocka_unit_test(test_no_road),
+		cmocka_unit_test(test_fallbacks),
+		cmocka_unit_test(test_calibrated),
+		cmocka_unit_test(test_low_cameras),
+		cmocka_unit_test(test_bends_of_the_expected_road),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -68,12 +68,20 @@ static void draw_room(const struct world *w, const struct room *room, struct sx_
 		memcpy((void *)sx_image_row(d, y), sx_image_row(d, d->height - 4), (size_t)d->width * 2);
 }
 
+/* A map as of boards or carpet, one as of tiles with little texture, and one that shows nothing up to 1.2 m. */
+struct texture {
+	double noise_px;
+	int outlier_percent, invalid_percent;
+	double plain_m;
+};
+static const struct texture BOARDS = {0.2, 5, 20, 0}, TILES = {1.0, 10, 40, 0}, PLAIN = {0.3, 5, 20, 1.2};
+
 /*
  * Returns the road that is found in a room. The configuration is p; the true camera height is height_m and
  * the true pitch 0.
  */
-static struct sx_road road_in(const struct sx_params *p, double height_m, const struct room *room,
-			      uint64_t seed)
+static struct sx_road road_on(const struct sx_params *p, double height_m, const struct texture *texture,
+			      const struct room *room, uint64_t seed)
 {
 	struct check_rng r = check_rng_seed(seed);
 	struct world w = world_of(&p->camera, 0);
@@ -81,14 +89,23 @@ static struct sx_road road_in(const struct sx_params *p, double height_m, const 
 	struct sx_image d;
 
 	w.c.height_m = height_m;
-	w.noise_px = 0.2;
-	w.outlier_percent = 5;
-	w.invalid_percent = 20;
+	w.noise_px = texture->noise_px;
+	w.outlier_percent = texture->outlier_percent;
+	w.invalid_percent = texture->invalid_percent;
 	assert_int_equal(sx_image_init(&d, SX_PIXEL_U16, W, H), 0);
 	draw_room(&w, room, &d, &r);
+	for (int y = 0; y < H; y++)
+		if (y > p->camera.cy + p->camera.fy * height_m / texture->plain_m)
+			memset((void *)sx_image_row(&d, y), 0xff, (size_t)W * 2);
 	road = find(p, &d, NULL);
 	sx_image_finish(&d);
 	return road;
+}
+
+static struct sx_road road_in(const struct sx_params *p, double height_m, const struct room *room,
+			      uint64_t seed)
+{
+	return road_on(p, height_m, &BOARDS, room, seed);
 }
 
 /* Checks a road, measured or taken from the calibration: pitch within most_deg degrees, height within 1 %. */
@@ -155,6 +172,22 @@ static void test_kerbs(void **state)
 	}
 }
 
+/* The floor behind a kerb is no ramp, also if it is higher by little. */
+static void test_kerbs_are_no_ramps(void **state)
+{
+	for (int i = 0; i < 60; i++) {
+		const double height = 0.2 + 0.1 * (i % 4);
+		const struct sx_params p = robot(height, 0);
+		const struct room room = {0.7 + 0.1 * (i % 15), 0.03 + 0.01 * (i % 6), 0, 0.9, 4};
+		const struct sx_road got =
+			road_on(&p, height, i % 2 ? &TILES : &BOARDS, &room, (uint64_t)(300 + i));
+
+		if (got.bend > 0.03 * got.slope)
+			fail_msg("kerb of %g m, %g m ahead, camera %g m: bend %g of %g", room.rise, room.z,
+				 height, got.bend, got.slope);
+	}
+}
+
 /* Given limits replace the default ones. With wide limits the result is the top of the kerb. */
 static void test_given_limits(void **state)
 {
@@ -206,6 +239,41 @@ static void test_ramps(void **state)
 	}
 }
 
+/*
+ * Returns the number of ramps that are found within 0.75 px, of 12 that begin z ahead. origin: of the road; -1: any.
+ */
+static int ramps_found(const struct texture *texture, double z, double side, int origin)
+{
+	const struct sx_params p = robot(0.25, 0);
+	int found = 0;
+
+	for (int i = 0; i < 12; i++) {
+		const struct room room = {z, 0, tan((4 + i % 6) * RADIANS), side, 6};
+		const struct sx_road got = road_on(&p, 0.25, texture, &room, (uint64_t)(400 + i));
+		bool good = got.bend > 0 && (origin < 0 || (int)got.origin == origin);
+
+		for (double at = z; at < 2.4; at += 0.3) {
+			const double y = p.camera.cy + 215 * (0.25 - (at - z) * room.grade) / at;
+
+			good &= fabs(sx_road_row_q4(&got, y) / 16 - 25.8 / at) < 0.75;
+		}
+		found += good;
+	}
+	return found;
+}
+
+/* Ramps of tiles, whose disparities are few and noisy. */
+static void test_ramps_of_tiles(void **state)
+{
+	assert_in_range(ramps_found(&TILES, 1.6, 0.5, -1), 9, 12);
+}
+
+/* Behind a floor that shows nothing, so that no plane is found, the calibrated road has the bend. */
+static void test_ramps_behind_plain_floors(void **state)
+{
+	assert_in_range(ramps_found(&PLAIN, 1.2, 0.9, SX_ROAD_FROM_CALIBRATION), 6, 12);
+}
+
 /* Errors match the sigmas, even if the floor is short and the calibration is off. */
 static void test_sigmas(void **state)
 {
@@ -247,6 +315,7 @@ static void test_cars(void **state)
 			    s.tolerance_px == 0.5);
 		assert_true(s.closer == 0 && s.share == 4 && s.favour == 0 && s.car == 1 && s.ramp_m == 0);
 		assert_true(s.bend_first_m == 10 && s.bend_step_m == 3 && s.grades == 100 && s.falls == 6);
+		assert_true(s.bend_gain == 44 && s.bend_on == 9 && s.bend_px == s.tolerance_px);
 		assert_true(s.lower == 0.55 && s.higher == 3.3 && s.rise_deg == 50 && s.fall_deg == 50);
 		check_limits(height, 1 / 3.3, 1 / 0.55);
 	}
@@ -263,10 +332,17 @@ static void test_cars(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_flat_floors),  cmocka_unit_test(test_mounted_askew),
-		cmocka_unit_test(test_steps_down),   cmocka_unit_test(test_kerbs),
-		cmocka_unit_test(test_given_limits), cmocka_unit_test(test_ramps),
-		cmocka_unit_test(test_sigmas),	     cmocka_unit_test(test_cars),
+		cmocka_unit_test(test_flat_floors),
+		cmocka_unit_test(test_mounted_askew),
+		cmocka_unit_test(test_steps_down),
+		cmocka_unit_test(test_kerbs),
+		cmocka_unit_test(test_given_limits),
+		cmocka_unit_test(test_ramps),
+		cmocka_unit_test(test_sigmas),
+		cmocka_unit_test(test_cars),
+		cmocka_unit_test(test_ramps_behind_plain_floors),
+		cmocka_unit_test(test_ramps_of_tiles),
+		cmocka_unit_test(test_kerbs_are_no_ramps),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
