@@ -175,7 +175,8 @@ static void segment_task(void *arg, int index, int worker)
 
 	sx_segmenter_columns(x->segmenter, &x->cells, u0, u1, worker, &x->segments);
 	for (int u = u0; x->taps[SX_TAP_LEFT_FLAT].data && u < u1; u++) {
-		const struct sx_unmeasured_column c = sx_taps_column(x->taps, &x->config, u, f->reach_q7);
+		const struct sx_unmeasured_column c =
+			sx_taps_column(x->taps, &x->config, &x->result.road, u, f->reach_q7);
 
 		x->segments.count[u] = (uint16_t)sx_unmeasured_column(&c, sx_segments_column(&x->segments, u),
 								      x->segments.count[u]);

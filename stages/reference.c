@@ -401,7 +401,8 @@ static void part_unmeasured(struct sx_context *x)
 	sx_reach_count(columns, 0, columns->height, &x->result.road, x->config.height, p, count);
 	reach = sx_reach_of(count, columns->height, p);
 	for (int u = 0; u < x->segments.columns; u++) {
-		const struct sx_unmeasured_column c = sx_taps_column(x->taps, &x->config, u, reach);
+		const struct sx_unmeasured_column c =
+			sx_taps_column(x->taps, &x->config, &x->result.road, u, reach);
 
 		x->segments.count[u] = (uint16_t)sx_unmeasured_column(&c, sx_segments_column(&x->segments, u),
 								      x->segments.count[u]);

@@ -111,12 +111,14 @@ struct sx_diagnostics_input sx_taps_diagnosed(const struct sx_image taps[SX_TAP_
 }
 
 struct sx_unmeasured_column sx_taps_column(const struct sx_image taps[SX_TAP_COUNT],
-					   const struct sx_context_config *c, int u, int32_t reach_q7)
+					   const struct sx_context_config *c, const struct sx_road *road,
+					   int u, int32_t reach_q7)
 {
 	const struct sx_image *left = &taps[SX_TAP_LEFT_FLAT], *right = &taps[SX_TAP_RIGHT_FLAT];
 	const struct sx_stixel_params *p = &c->params.stixels;
 
 	return (struct sx_unmeasured_column){
+		.road = road,
 		.cells = sx_image_row(&taps[SX_TAP_COLUMNS], u),
 		.flat = {left->data, right->data},
 		.flat_pitch = {left->pitch, right->pitch},

@@ -38,9 +38,13 @@ bool sx_tap_is_kept(const struct sx_context_config *c, enum sx_tap tap);
 void sx_taps_share(const struct sx_context_config *c, struct sx_image taps[SX_TAP_COUNT]);
 /* Returns the input of the image diagnostics. It points into taps. */
 struct sx_diagnostics_input sx_taps_diagnosed(const struct sx_image taps[SX_TAP_COUNT]);
-/* Returns the input of sx_unmeasured_part() for column u. It points into taps. reach_q7: sx_reach_of(). */
+/*
+ * Returns the input of sx_unmeasured_part() for column u. It points into taps and to the road. reach_q7:
+ * sx_reach_of().
+ */
 struct sx_unmeasured_column sx_taps_column(const struct sx_image taps[SX_TAP_COUNT],
-					   const struct sx_context_config *c, int u, int32_t reach_q7);
+					   const struct sx_context_config *c, const struct sx_road *road,
+					   int u, int32_t reach_q7);
 
 #ifdef __cplusplus
 }

@@ -47,6 +47,21 @@ static inline void unmeasured_case_tiles(const struct sx_image *flat, struct che
 	}
 }
 
+/* Returns a road that ends somewhere in an image of this height, or none. */
+static inline struct sx_road unmeasured_case_road(int height, struct check_rng *r)
+{
+	const double slope = check_below(r, 4) == 0 ? 0.0 : 0.01 * (1 + check_below(r, 40));
+
+	return (struct sx_road){
+		.slope = slope,
+		.offset = -slope * check_below(r, height),
+		.cross = slope * 0.05 * (check_below(r, 9) - 4),
+		.axis = 80,
+		.bend = slope * 0.1 * check_below(r, 8),
+		.bend_row = check_below(r, height),
+	};
+}
+
 /*
  * Fills the list with segments of all kinds from the bottom to the top; one list in four is ground alone.
  * Returns the number of segments.

@@ -343,7 +343,7 @@ static cudaError_t chain_reduce(struct sx_context *x)
  */
 static cudaError_t part_stixels(struct sx_context *x)
 {
-	const struct sx_unmeasured_column first = sx_taps_column(x->taps, &x->config, 0, 0);
+	const struct sx_unmeasured_column first = sx_taps_column(x->taps, &x->config, &x->road->road, 0, 0);
 
 	if (sx_cuda_is_external(x))
 		return cudaSuccess;

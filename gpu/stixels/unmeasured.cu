@@ -183,7 +183,8 @@ __device__ static int part_list(const struct sx_unmeasured_column *c, uint8_t *r
 	stopped = __ballot_sync(SX_WARP_ALL_LANES, lane < n && !few) & ((2u << lane) - 1);
 	l.whole = few && (ground || !stopped);
 	most.cells = most.flat = most.dark = most.beyond = rows - seen;
-	may_end = asks && !l.whole && sx_unmeasured_ends(c, &l.s, &most);
+	may_end = asks && !l.whole &&
+		  (sx_unmeasured_ends(c, &l.s, &most) || sx_unmeasured_foot(c, row, &l.s) > 0);
 	look_right(c, &l, may_end, row, lane);
 	l.first = l.last = l.whole || (lane < n && l.s.kind == STIXEL_UNKNOWN);
 	if (may_end)

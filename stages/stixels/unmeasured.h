@@ -5,6 +5,9 @@
  * was measured elsewhere. Both only continue a surface. That is right beside an edge, where only one camera
  * sees the surface.
  *
+ * An object stands on the road. Rows below its foot that were not measured show the road before it, or something
+ * that stands there: on a plain floor the segmenter extends objects down to the image's lowest row.
+ *
  * Ground is free space, so it needs more evidence than an object. A cell is no evidence of ground if its
  * disparity is far below the line of the ground: the segmenter counts such a cell as wrong, and continues the
  * line through it. Nor is a cell that was matched by chance (stages/stereo/chance.h). Ground of which hardly a
@@ -20,6 +23,7 @@
 #include <stdbool.h>
 
 #include "base/image.h"
+#include "stages/road/road_ground.h"
 #include "stages/stereo/flat.h"
 #include "stages/stixels/segment.h"
 
@@ -33,12 +37,18 @@
 #define SX_UNMEASURED_BEYOND_PX 16   /* or of image rows beyond the reach of the frame (reach.h) */
 #define SX_UNMEASURED_DARK_PX 8	     /* an object ends at this number of flat and dark image rows */
 #define SX_UNMEASURED_OBJECT_SHARE 3 /* or at a third of the image rows, if they are flat */
-#define SX_UNMEASURED_CELLS 8	     /* a segment needs a measured cell in this number: sx_unmeasured_few() */
-#define SX_UNMEASURED_LOW_SHARE 4    /* ground is not measured by cells below its line by a quarter of it */
-#define SX_UNMEASURED_LOW_Q7 128     /* and by 1 px more */
+#define SX_UNMEASURED_FOOT_PX 24 /* or at this number of image rows at its foot that see the road before it */
+#define SX_UNMEASURED_FOOT_SHARE 16 /* before it: nearer by 1 px and a sixteenth */
+#define SX_UNMEASURED_CELLS 8	    /* a segment needs a measured cell in this number: sx_unmeasured_few() */
+#define SX_UNMEASURED_LOW_SHARE 4   /* ground is not measured by cells below its line by a quarter of it */
+#define SX_UNMEASURED_LOW_Q7 128    /* and by 1 px more */
 
-/* A column: its cells (sx_reduce_cells()), bottom to top, and the tiles of both images (sx_flat()). */
+/*
+ * A column: its cells (sx_reduce_cells()), bottom to top, the tiles of both images (sx_flat()), and the road of
+ * the frame.
+ */
 struct sx_unmeasured_column {
+	const struct sx_road *road;
 	const uint16_t *cells;
 	const uint8_t *flat[2];
 	size_t flat_pitch[2];
@@ -118,6 +128,37 @@ SX_SEGMENT_INLINE uint8_t sx_unmeasured_left_of(const struct sx_unmeasured_colum
 	    8 * c->cells[v] + SX_UNMEASURED_LOW_Q7 < line - line / SX_UNMEASURED_LOW_SHARE)
 		return sx_unmeasured_tile(c, 0, c->x, v);
 	return state;
+}
+
+/*
+ * Returns true if row v sees the road before an object, nearer by 1 px and a sixteenth: an object that stands on the
+ * road begins above this row.
+ */
+SX_SEGMENT_INLINE bool sx_unmeasured_before(const struct sx_unmeasured_column *c, const struct sx_segment *s,
+					    int v)
+{
+	const int y = c->height - 1 - v * c->cell_height - c->cell_height / 2;
+	const int32_t road = 8 * (sx_road_row_ground_q4(c->road, y) +
+				  sx_road_shift_q4(c->road->cross, c->road->axis, c->x, 1));
+
+	return (int32_t)s->disparity_q7 + SX_UNMEASURED_LOW_Q7 < road - road / SX_UNMEASURED_FOOT_SHARE;
+}
+
+/*
+ * Returns the number of rows at the foot of an object that were not measured and show the road or something on it
+ * before the object: 0 if they are few.
+ */
+SX_SEGMENT_INLINE int sx_unmeasured_foot(const struct sx_unmeasured_column *c, const uint8_t *row,
+					 const struct sx_segment *s)
+{
+	int v = s->v_bottom;
+
+	if (s->kind != STIXEL_OBJECT)
+		return 0;
+	while (v <= (int)s->v_top && row[v] != SX_ROW_MEASURED && sx_unmeasured_before(c, s, v))
+		v++;
+	v -= s->v_bottom;
+	return v * c->cell_height >= SX_UNMEASURED_FOOT_PX ? v : 0;
 }
 
 /* Returns true if the kind of a segment can have unmeasured parts. */

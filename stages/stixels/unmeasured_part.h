@@ -18,7 +18,7 @@ struct sx_unmeasured_run {
 /*
  * Returns the next run of a segment from row v on. v is v_bottom or the row after the run before. Stretches
  * without a measured cell that the segment does not cross are unknown: all of ground, but of an object only
- * those at its foot and at its top.
+ * those at its foot and at its top, and the rows at its foot that see the road before it.
  */
 SX_SEGMENT_INLINE struct sx_unmeasured_run sx_unmeasured_next(const struct sx_unmeasured_column *c,
 							      const uint8_t *row, const struct sx_segment *s,
@@ -27,6 +27,7 @@ SX_SEGMENT_INLINE struct sx_unmeasured_run sx_unmeasured_next(const struct sx_un
 	const int bottom = s->v_bottom, top = s->v_top;
 	struct sx_unmeasured_run r = {v, top, false};
 	struct sx_unmeasured_stretch t = {0, 0, 0, 0}; /* the stretch that ends here */
+	const int foot = v == bottom ? sx_unmeasured_foot(c, row, s) : 0;
 
 	if (!sx_unmeasured_asks(s))
 		return r;
@@ -45,6 +46,11 @@ SX_SEGMENT_INLINE struct sx_unmeasured_run sx_unmeasured_next(const struct sx_un
 			r.unknown = begin == v;
 			/* measured rows before the stretch are a separate run */
 			r.last = r.unknown ? i - 1 : begin - 1;
+			return r;
+		}
+		if (foot > 0 && begin == bottom) {
+			r.unknown = true;
+			r.last = bottom + foot - 1;
 			return r;
 		}
 		t.cells = t.flat = t.dark = t.beyond = 0;

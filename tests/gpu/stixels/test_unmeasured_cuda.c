@@ -32,6 +32,8 @@ static void check_parted(int rows, int columns, int cell_height, int width, uint
 		.method = SX_STIXEL_SLANTED, .width = width, .cell_height = cell_height};
 	const int image_width = columns * width + 40, image_height = rows * cell_height + 1;
 	struct check_rng r = check_rng_seed(seed);
+	struct sx_road road = unmeasured_case_road(image_height, &r);
+	const struct sx_image road_bytes = {&road, sizeof(road), 1, sizeof(road), SX_PIXEL_U8};
 	struct sx_image cells, flat[2], dev_cells, dev_flat[2];
 	struct sx_segments want, got, dev;
 	struct sx_unmeasured_column c = {.height = image_height, .cell_height = cell_height};
@@ -60,6 +62,7 @@ static void check_parted(int rows, int columns, int cell_height, int width, uint
 	dev = segments_case_upload(&x, &want);
 	dev_cells = on_device_copy(&x, &cells);
 
+	c.road = on_device_copy(&x, &road_bytes).data;
 	c.x = width / 2;
 	c.cells = dev_cells.data;
 	for (int side = 0; side < 2; side++) {
@@ -71,6 +74,7 @@ static void check_parted(int rows, int columns, int cell_height, int width, uint
 	on_device_read(&x, dev.list, got.list, (size_t)columns * (size_t)rows * sizeof(*got.list));
 	on_device_read(&x, dev.count, got.count, (size_t)columns * sizeof(*got.count));
 	c.reach_q7 = sx_reach_of(count, columns, &p);
+	c.road = &road;
 	for (int u = 0; u < columns; u++) {
 		for (int side = 0; side < 2; side++) {
 			c.flat[side] = flat[side].data;

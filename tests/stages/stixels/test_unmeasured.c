@@ -16,8 +16,9 @@
 #define CELL 4
 #define NONE SX_DISPARITY_INVALID
 
-/* Column 80 px from the left border with all cells measured, and images without flat tiles. */
+/* Column 80 px from the left border with all cells measured, images without flat tiles, and no road. */
 struct column {
+	struct sx_road road;
 	uint16_t cells[ROWS];
 	uint8_t left[ROWS][60], right[ROWS][60];
 	struct sx_segment list[ROWS];
@@ -64,6 +65,7 @@ static void blank(struct column *c, int first, int last, int side, int level)
 static void part(struct column *c)
 {
 	const struct sx_unmeasured_column column = {
+		.road = &c->road,
 		.cells = c->cells,
 		.flat = {c->left[0], c->right[0]},
 		.flat_pitch = {60, 60},
@@ -250,6 +252,68 @@ static void ground_without_a_measurement(void **state)
 	expect(&c, 1, STIXEL_OBJECT, 20, 23);
 }
 
+/* Ground of 26 px at the foot of the column, and 10 px in row 20. */
+static struct column before_a_road(void)
+{
+	struct column c = measured();
+
+	c.road = (struct sx_road){.slope = 0.2, .offset = -5.4};
+	for (int v = 0; v < ROWS; v++)
+		c.cells[v] = 10 * 16;
+	add(&c, STIXEL_OBJECT, 0, 39);
+	c.list[0].disparity_q7 = 10 * 128;
+	return c;
+}
+
+/*
+ * An object of 10 px whose rows from the bottom on were not measured. Up to row 17 they see the road nearer than
+ * the object by 1 px and a sixteenth.
+ */
+static void what_lies_before_an_object(void **state)
+{
+	struct column c = before_a_road();
+
+	blank(&c, 0, 29, -1, 0);
+	part(&c);
+	assert_int_equal(c.n, 2);
+	expect(&c, 0, STIXEL_UNKNOWN, 0, 17);
+	expect(&c, 1, STIXEL_OBJECT, 18, 39);
+	assert_int_equal(c.list[1].disparity_q7, 10 * 128);
+}
+
+static void what_lies_before_an_object_was_measured(void **state)
+{
+	struct column c = before_a_road();
+
+	blank(&c, 0, 4, -1, 0); /* 20 px: few */
+	blank(&c, 6, 29, -1, 0);
+	part(&c);
+	assert_int_equal(c.n, 1);
+	c = before_a_road();
+	blank(&c, 0, 5, -1, 0); /* 24 px */
+	part(&c);
+	assert_int_equal(c.n, 2);
+	expect(&c, 0, STIXEL_UNKNOWN, 0, 5);
+	c = before_a_road();
+	c.road.slope = 0; /* no road */
+	blank(&c, 0, 29, -1, 0);
+	part(&c);
+	assert_int_equal(c.n, 1);
+}
+
+/* Darkness that continues an unmeasured foot is no part of the object either. */
+static void darkness_above_a_foot(void **state)
+{
+	struct column c = before_a_road();
+
+	blank(&c, 0, 17, -1, 0);
+	blank(&c, 18, 24, 0, SX_TILE_FLAT | SX_TILE_DARK);
+	part(&c);
+	assert_int_equal(c.n, 2);
+	expect(&c, 0, STIXEL_UNKNOWN, 0, 24);
+	expect(&c, 1, STIXEL_OBJECT, 25, 39);
+}
+
 static void what_holds_of_any_column(void **state)
 {
 	for (uint64_t seed = 0; seed < 3000; seed++) {
@@ -260,6 +324,7 @@ static void what_holds_of_any_column(void **state)
 		const struct sx_image right = {c.right, 60, ROWS, 60, SX_PIXEL_U8};
 		bool foot = true;
 
+		c.road = unmeasured_case_road(ROWS * CELL, &r);
 		unmeasured_case_cells(&cells, &r);
 		unmeasured_case_tiles(&left, &r);
 		unmeasured_case_tiles(&right, &r);
@@ -303,6 +368,9 @@ int main(void)
 		cmocka_unit_test(cells_far_below_the_line_of_the_ground),
 		cmocka_unit_test(ground_beyond_the_reach),
 		cmocka_unit_test(ground_without_a_measurement),
+		cmocka_unit_test(what_lies_before_an_object),
+		cmocka_unit_test(what_lies_before_an_object_was_measured),
+		cmocka_unit_test(darkness_above_a_foot),
 		cmocka_unit_test(what_holds_of_any_column),
 	};
 
