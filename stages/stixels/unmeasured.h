@@ -151,14 +151,17 @@ SX_SEGMENT_INLINE bool sx_unmeasured_before(const struct sx_unmeasured_column *c
 SX_SEGMENT_INLINE int sx_unmeasured_foot(const struct sx_unmeasured_column *c, const uint8_t *row,
 					 const struct sx_segment *s)
 {
-	int v = s->v_bottom;
+	int n = 0, before = 0;
 
 	if (s->kind != STIXEL_OBJECT)
 		return 0;
-	while (v <= (int)s->v_top && row[v] != SX_ROW_MEASURED && sx_unmeasured_before(c, s, v))
-		v++;
-	v -= s->v_bottom;
-	return v * c->cell_height >= SX_UNMEASURED_FOOT_PX ? v : 0;
+	while (s->v_bottom + n <= (int)s->v_top && row[s->v_bottom + n] != SX_ROW_MEASURED)
+		n++;
+	if (n * c->cell_height < SX_UNMEASURED_FOOT_PX) /* most objects: their road is not computed */
+		return 0;
+	while (before < n && sx_unmeasured_before(c, s, s->v_bottom + before))
+		before++;
+	return before * c->cell_height >= SX_UNMEASURED_FOOT_PX ? before : 0;
 }
 
 /* Returns true if the kind of a segment can have unmeasured parts. */
