@@ -61,7 +61,7 @@ class Recalibrate(Live):
         i, _ = self.prepare()
         i.until_published(3)
         ring = i.ring()
-        self.assertEqual(i.status()["state"], "running")
+        i.until_state("running")
         first = self.changed(i, "filters.median=yes")
         self.assertEqual(i.status()["state"], "running")
         began = time.monotonic()

@@ -523,8 +523,8 @@ class Browser(unittest.TestCase):
         until(lambda: self.value("camera.height_m") == "0.25" and self.value("stereo.p2_edge") == "20",
               what="its values")
         until(lambda: pressed("robot") and not pressed("car"), what="its mark")
-        self.assertIn("Set: camera.height_m = 0.25, stereo.p2_edge = 20. Set the height of your own camera",
-                      self.text("presets-said"))
+        self.assertIn("Set: camera.height_m = 0.25, stereo.p2_edge = 20, model.slanted_slope_px = 0.0015. Set the "
+                      "height of your own camera", self.text("presets-said"))
         # keys that the configuration sets stay
         kept = self.browser.execute_async_script("""const done = arguments[0];
             import("/presets.js").then(({Presets}) => {
