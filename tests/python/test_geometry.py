@@ -145,7 +145,8 @@ class ByHand(unittest.TestCase):
         self.assertEqual(f.free_columns(height_min=20, height_max=21)["end"][1], stixel.Free.GROUND)
         with self.assertRaisesRegex(ValueError, "height_min 3 and height_max 2 are out of their limits"):
             f.free_columns(height_min=3)
-        with self.assertRaisesRegex(TypeError, "free space has no option 'high': there are height_max, height_min"):
+        with self.assertRaisesRegex(TypeError, "free space has no option 'high': there are classes, ground_labels, "
+                                    "height_max, height_min, kind"):
             f.free_columns(high=3)
 
     def test_cloud(self):
