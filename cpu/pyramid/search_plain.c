@@ -5,7 +5,9 @@
  */
 #include "cpu/vec/vec_plain.h"
 
-/* Without forced inlining gcc does not know the number of slots, and so not that a step reads filled ones only. */
+/*
+ * gcc knows the number of slots only where it inlines. So it does not see that a step reads filled slots alone.
+ */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
