@@ -139,6 +139,7 @@ WANTED = """
 {pythondir}/stixel/__init__.py              python
 {pythondir}/stixel/__main__.py              python
 {pythondir}/stixel/_check.py                python
+{pythondir}/stixel/_classes.py              python
 {pythondir}/stixel/_clock.py                python
 {pythondir}/stixel/_convert.py              python
 {pythondir}/stixel/_daemon.py               python
