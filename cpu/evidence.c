@@ -33,6 +33,8 @@ static void weigh_task(void *arg, int index, int worker)
 		x->bright, u0, u1, &x->cells, &x->cells_confidence);
 	sx_sky_weigh(x->sky, sx_sky_words(x->cells.height), &x->config.params, &x->result.road,
 		     x->config.height, u0, u1, &x->cells, &x->cells_confidence);
+	if (!x->taps[SX_TAP_LEFT_FLAT].data) /* the map of another process: stixels are not parted */
+		return;
 	sx_reach_count(&x->taps[SX_TAP_COLUMNS], u0, u1, &x->result.road, x->config.height,
 		       &x->config.params.stixels, count);
 	for (int i = 0; i < SX_REACH_BINS; i++)

@@ -226,8 +226,8 @@ static int run_alone(struct sx_options *options)
 /* ---- several instances in one process ---- */
 
 /*
- * One instance of several. The main thread loads the settings for the first start. The thread of the instance
- * loads them for a later start.
+ * One instance of several. The main thread loads its settings before the first start. The thread of the
+ * instance loads them before each later start.
  */
 struct instance {
 	struct sx_options *options;

@@ -171,7 +171,7 @@ static void order_stop(struct supervisor *s)
 	}
 }
 
-/* Orders every instance to read its configuration again, and starts those that have failed. */
+/* Lets every instance read its configuration again. Starts the instances that have failed. */
 static void order_reload(struct supervisor *s)
 {
 	if (s->stop)

@@ -50,7 +50,7 @@ __device__ __forceinline__ size_t sx_pyramid_cells(const struct sx_pyramid_list 
 	return (size_t)list.first * SX_PYRAMID_SLOT_BYTES;
 }
 
-/* Where the volumes of a scale are. cost: NULL if the scale is crowded. bytes: of a volume. */
+/* The volumes of a scale. cost is NULL if the scale is crowded. bytes: size of a volume. */
 struct sx_pyramid_volumes {
 	uint8_t *cost, *path;
 	size_t bytes;

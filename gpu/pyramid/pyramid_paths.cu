@@ -264,9 +264,9 @@ __device__ __forceinline__ void copy_cells(uint32_t *shared, const uint8_t *from
 }
 
 /*
- * Fetches the costs of a span. pixel: the one that is walked first. to: the span's words. Slots of a piece lie
- * side by side. In each, a lane has a cell row after those of the other lanes, for either pixel, or both on
- * vertical paths.
+ * Fetches the costs of a span. pixel: the first pixel of the walk. to: the span's words in shared memory. The
+ * slots of a piece lie side by side. In each slot every lane has one cell row for each pixel, after the cell
+ * rows of the lanes before it.
  */
 template <int G>
 __device__ __forceinline__ void fetch_span(const struct path_work &w, const struct way &way, struct place *p,
@@ -307,8 +307,8 @@ __device__ __forceinline__ void fetch_span(const struct path_work &w, const stru
 }
 
 /*
- * Where the steps of a span are. match: costs of the first two pixels. to: cell row of the first pixel in the
- * lane's first slot. pixel: the one that is walked first. count: blocks of the lane.
+ * Place of a span. match: costs of the first two pixels. to: cell row of the first pixel in the lane's first
+ * slot. pixel: the first pixel of the walk. count: number of the lane's blocks.
  */
 struct span {
 	const uint32_t *match[PIECE];
@@ -458,7 +458,7 @@ __device__ __forceinline__ void walk(const struct path_work &w, const struct way
 			q.pixel += way.sign * SPAN;
 			q.to += SPAN * way.path_step;
 		}
-		/* behind this the opposite way has been */
+		/* the opposite way has written all pixels behind this point */
 		__syncthreads();
 	}
 	sx_words_wait<0>();
@@ -483,7 +483,7 @@ template <int G, bool EDGES> __global__ void __launch_bounds__(THREADS) path_ker
 	walk<G, EDGES>(w, way, lane, ring[warp], p2_table[!vertical]);
 }
 
-/* Where a lane is on a diagonal. cost: NULL if the scale is crowded. to: NULL behind the end of the path. */
+/* Place of a lane on a diagonal. cost is NULL if the scale is crowded. to is NULL behind the end of the path. */
 struct diagonal_step {
 	const uint8_t *cost;
 	uint8_t *to;

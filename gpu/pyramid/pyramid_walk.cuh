@@ -46,9 +46,9 @@ template <int G> __host__ __device__ constexpr int sx_pyramid_turn_words()
 }
 
 /*
- * What is constant for a lane. g: index in its group. lower, upper: lanes of the warp with g - 1 and g + 1,
- * modulo G. cell: half of a message to the other of two lanes that is a cell. turn: the path's place in
- * sx_pyramid_turn_words() words.
+ * Constants of a lane. g: index of the lane in its group. lower, upper: lanes of the warp with g - 1 and g + 1,
+ * modulo G. cell: mask of the half of a message that holds a cell, if two lanes share a path. turn: place of
+ * the path in sx_pyramid_turn_words() words.
  */
 struct sx_pyramid_lane {
 	int g, lower, upper;

@@ -157,7 +157,7 @@ __device__ __forceinline__ int32_t candidate_side(const struct sx_road_view *vie
  */
 struct __align__(16) road_bent
 {
-	int32_t bend, row, step; /* as in struct sx_road_fixed */
+	int32_t bend, row, step; /* bend, bend_row and bend_step of struct sx_road_fixed */
 	int32_t unused;
 };
 struct __align__(16) road_far

@@ -363,7 +363,7 @@ static bool look_label(struct sx_look *l, struct sx_look_thing *thing, const str
 	if (labels == 0 || l->classed || l->ended || !(disparity > 0.0))
 		return false;
 	if (known && (labels >> ground->label & 1u)) {
-		if (!l->begins) /* not nearer than a low object that was passed */
+		if (!l->begins) /* the column begins behind a low object that the vehicle drives over */
 			look_from(l, bottom,
 				  l->grounded && l->first_disparity < disparity ? l->first_disparity
 										: disparity);

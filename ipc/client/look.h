@@ -75,7 +75,7 @@ struct sx_look {
 	 * foot, if any
 	 */
 	bool waits;
-	bool vague; /* with ground_labels: the class of the first ground is not known */
+	bool vague; /* the class of the first ground is not known; false without ground_labels */
 	bool late; /* the foot below the first ground that counts was not measured, or its class is not known */
 	bool blind, edged;
 	/* index of the stixel at that foot; SX_LOOK_NONE: rows without a stixel */

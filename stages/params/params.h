@@ -29,15 +29,16 @@ enum sx_cost { SX_COST_CSCT, SX_COST_CENSUS, SX_COST_CENSUS48, SX_COST_CENSUS63,
  */
 enum sx_match { SX_MATCH_INTERNAL, SX_MATCH_EXTERNAL };
 enum sx_aggregation { SX_AGGREGATION_SGM, SX_AGGREGATION_FASTDT };
-/* Arithmetic of FastDT. sx_stereo_resolve() replaces auto. */
 /*
- * Choice of the cells that SGM searches: all, or those that stages/pyramid/pyramid.h selects. auto: all below
- * SX_PYRAMID_DISPARITIES_AUTO disparities, and with zncc or FastDT. sx_stereo_resolve() replaces auto.
+ * Cells that SGM searches: all (full), or those that stages/pyramid/pyramid.h selects (pyramid). auto is pyramid
+ * from SX_PYRAMID_DISPARITIES_AUTO disparities on, but full with zncc and FastDT. sx_stereo_resolve() replaces
+ * auto.
  */
 #define SX_DISPARITIES_MAX 256 /* full search, or the map of another process */
 #define SX_PYRAMID_DISPARITIES_AUTO 256
 #define SX_PYRAMID_DISPARITIES_MAX 512 /* pyramid search; the published record ends at 512 px, too */
 enum sx_search { SX_SEARCH_FULL, SX_SEARCH_PYRAMID, SX_SEARCH_AUTO };
+/* Arithmetic of FastDT. sx_stereo_resolve() replaces auto. */
 enum sx_fastdt { SX_FASTDT_AUTO, SX_FASTDT_FLOAT, SX_FASTDT_INT32, SX_FASTDT_INT16, SX_FASTDT_INT8 };
 /* Cost where the right pixel lies outside the image: with descriptor 0 (as libSGM), or Cmax. */
 enum sx_out_of_view { SX_OUT_OF_VIEW_ZERO, SX_OUT_OF_VIEW_MAX };

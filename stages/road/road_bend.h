@@ -27,7 +27,7 @@
 /* If bends compete with steps, the candidates of the second round from this number on are steps. */
 #define SX_ROAD_BEND_STEPS 128
 #define SX_ROAD_STEP_LEAST_M 0.02 /* height of the lowest of 8 steps */
-#define SX_ROAD_STEP_MORE_M 0.01  /* height of each step above that of the one before */
+#define SX_ROAD_STEP_MORE_M 0.01  /* each step is higher than the step before by this */
 #define SX_ROAD_STEP_SHARE 0.6	  /* a step is lower than this share of the camera's height */
 
 /* Start of a climb: distance ahead, m, and grade. step: height of a step instead of a climb, m; else 0. */
@@ -35,7 +35,7 @@ struct sx_road_knee {
 	double z, grade, step;
 };
 
-/* What a knee adds to the plane above a row: slope per row, and for a step also a constant, px. */
+/* A knee adds slope to the plane for each image row above row; a step also adds a constant, step. px. */
 struct sx_road_bent {
 	double slope, row, step;
 };

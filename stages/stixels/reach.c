@@ -12,7 +12,7 @@
 
 /* Rows of cells, and their ground at the axis. */
 struct rows {
-	int first, last; /* those whose ground can be far in one of the columns; none if first > last */
+	int first, last; /* rows whose ground can be far in one of the columns; none if first > last */
 	int32_t axis_q4[SX_UNMEASURED_ROWS];
 };
 

@@ -19,8 +19,8 @@
 extern "C" {
 #endif
 
-#define SX_REACH_BINS 64 /* of ground disparities, SX_REACH_BIN_Q4 each: up to 32 px */
-#define SX_REACH_BIN_Q4 8
+#define SX_REACH_BINS 64	 /* number of bins of ground disparities: up to 32 px */
+#define SX_REACH_BIN_Q4 8	 /* width of a bin */
 #define SX_REACH_TOLERANCE_Q4 32 /* a cell measures the ground if it is at most 2 px off */
 #define SX_REACH_SHARE 16	 /* a bin needs measured cells in this share of the columns, in image rows */
 

@@ -16,11 +16,11 @@
 
 #define AREA 48	       /* px, distance over which it changes whether an area is wrong */
 #define SAME_KIND 0.35 /* areas in which |field| is larger have another class */
-#define OTHER_KIND 0.7 /* of another kind below minus this */
+#define OTHER_KIND 0.7 /* areas in which field is less than minus this have a class of another kind */
 
 enum { DX = 1, DY, SURE, PATCH, WRONG };
 
-/* What a network takes for each of Cityscapes' classes: a class of the same kind, and one of another kind. */
+/* A network mistakes each class of Cityscapes for a class of the same kind, or for one of another kind. */
 static const uint8_t mistakes[QUALITY_CLASSES][2] = {
 	{1, 13}, /* road: sidewalk, car */
 	{0, 3},	 /* sidewalk: road, wall */
@@ -135,7 +135,7 @@ static void set_probabilities(struct noisy_scores *n, const struct sx_scene_trut
 		}
 }
 
-/* Sets the scores of a pixel: those of the class said and of a second class; the others share the rest. */
+/* Sets the scores of a pixel. The classes `said` and `second` get theirs, and the others share the rest. */
 static void set_pixel(struct noisy_scores *n, size_t at, int said, int sure, int second, int unsure)
 {
 	const int rest = second == said ? 255 - sure : 255 - sure - unsure;

@@ -26,7 +26,7 @@ static void print_head(const char *what)
 	printf("// %s Made by tools/web/tables.c.\n// SPDX-License-Identifier: Apache-2.0\n", what);
 }
 
-/* The names with a colour of their own are those of the default of semantics.classes. */
+/* The default of semantics.classes has the names with a colour of their own. */
 static void print_class_colours(void)
 {
 	struct sx_semantic_params classes = {0};

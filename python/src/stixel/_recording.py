@@ -200,7 +200,7 @@ class Recording:
         if since_ns is None:
             yield from self._records(walk)
             return
-        if not self._classes:  # they are at the beginning of the file
+        if not self._classes:  # the beginning of the file has the names of the classes
             next((r for r in self._records(self._walk()) if isinstance(r, (Life, Frame))), None)
         walk.seek(since_ns)
         held: Optional[Frame] = None

@@ -26,7 +26,7 @@
 /* Multiprocessors of a device on which two lanes walk a path, and of one on which four do. */
 static const int small_and_large[] = {1, 999};
 
-/* One scale, and its S by sx_sgm(). most: blocks of a tile at most. */
+/* One scale, and its S by sx_sgm(). A tile has at most `most` blocks. */
 struct scale {
 	struct sx_stereo_params p;
 	struct aggregation_case a;
@@ -186,16 +186,9 @@ static void check_scale(const struct sx_stereo_params *p, int width, int height,
 
 static struct sx_stereo_params params_of(int disparities, int paths)
 {
-	struct sx_stereo_params p;
+	struct sx_stereo_params p = aggregation_case_params(disparities, paths);
 
-	memset(&p, 0, sizeof(p));
-	p.cost = SX_COST_CSCT;
-	p.paths = paths;
-	p.disparities = disparities;
 	p.search = SX_SEARCH_PYRAMID;
-	p.uniqueness = 95;
-	p.subpixel = SX_SUBPIXEL_TRUNC;
-	sx_stereo_resolve(&p);
 	return p;
 }
 
@@ -240,7 +233,7 @@ struct chain {
 	struct sx_context_config c;
 	struct aggregation_case a;
 	struct check_image tiles;
-	int slots; /* of scale 0 */
+	int slots; /* slots of all tiles of scale 0 */
 };
 
 static void chain_init(struct chain *t, enum check_fill fill, uint64_t seed)

@@ -7,6 +7,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -19,6 +20,20 @@ static struct sx_image host_image(enum sx_pixel pixel, int width, int height)
 	const struct sx_image img = {test_calloc((size_t)height, pitch), width, height, pitch, pixel};
 
 	return img;
+}
+
+struct sx_stereo_params aggregation_case_params(int disparities, int paths)
+{
+	struct sx_stereo_params p;
+
+	memset(&p, 0, sizeof(p));
+	p.cost = SX_COST_CSCT;
+	p.paths = paths;
+	p.disparities = disparities;
+	p.uniqueness = 95;
+	p.subpixel = SX_SUBPIXEL_TRUNC;
+	sx_stereo_resolve(&p);
+	return p;
 }
 
 void aggregation_case_init(struct aggregation_case *a, const struct sx_stereo_params *p, int width,

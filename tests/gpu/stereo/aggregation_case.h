@@ -17,6 +17,9 @@ struct aggregation_case {
 	struct sx_image want[AGGREGATION_OUT];
 };
 
+/* Returns the default parameters of SGM with csct, resolved. */
+struct sx_stereo_params aggregation_case_params(int disparities, int paths);
+
 void aggregation_case_init(struct aggregation_case *a, const struct sx_stereo_params *p, int width,
 			   int height);
 void aggregation_case_finish(struct aggregation_case *a);

@@ -214,17 +214,3 @@ void sgm_flows_check(struct sx_stereo_params p, int width, int height, uint64_t 
 	if (!IS_JUDGED || turn++ % 4 == 0)
 		check_flows(p, width, height, seed, only_checkpoint);
 }
-
-struct sx_stereo_params sgm_flows_params(int disparities, int paths)
-{
-	struct sx_stereo_params p;
-
-	memset(&p, 0, sizeof(p));
-	p.cost = SX_COST_CSCT;
-	p.paths = paths;
-	p.disparities = disparities;
-	p.uniqueness = 95;
-	p.subpixel = SX_SUBPIXEL_TRUNC;
-	sx_stereo_resolve(&p);
-	return p;
-}

@@ -12,8 +12,6 @@
 
 #include "stages/engine.h"
 
-/* Returns the default parameters with csct, resolved. */
-struct sx_stereo_params sgm_flows_params(int disparities, int paths);
 /*
  * Checks one case. p: resolved. only_checkpoint: leaves out the stored flow, and checks the supported
  * parameters of the checkpoint flow, with rows in one part and in two.

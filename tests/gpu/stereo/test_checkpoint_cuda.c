@@ -13,6 +13,7 @@
 
 #include "gpu/stereo/checkpoint_cuda.h"
 #include "predict/predict.h"
+#include "tests/gpu/stereo/aggregation_case.h"
 #include "tests/gpu/stereo/sgm_flows.h"
 
 /*
@@ -51,7 +52,7 @@ static void test_checkpoints(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct sx_stereo_params p = sgm_flows_params(cases[i].disparities, cases[i].paths);
+		struct sx_stereo_params p = aggregation_case_params(cases[i].disparities, cases[i].paths);
 
 		p.min_disparity = cases[i].min_disparity;
 		p.p2_edge = cases[i].edge;
@@ -83,17 +84,17 @@ static void test_checkpoints_refused(void **state)
 
 	for (int paths = 2; paths <= 8; paths *= 2)
 		for (int p2 = 95; p2 <= 98; p2++) {
-			p = sgm_flows_params(128, paths);
+			p = aggregation_case_params(128, paths);
 			p.p2 = p2;
 			assert_takes(&p, p2 <= 96);
-			p = sgm_flows_params(96, paths);
+			p = aggregation_case_params(96, paths);
 			p.p2_vertical = p2;
 			assert_takes(&p, p2 <= 96 || paths == 2);
 		}
-	p = sgm_flows_params(128, 4);
+	p = aggregation_case_params(128, 4);
 	p.cost = SX_COST_CENSUS;
 	assert_takes(&p, false);
-	p = sgm_flows_params(128, 4);
+	p = aggregation_case_params(128, 4);
 	p.aggregation = SX_AGGREGATION_FASTDT;
 	assert_takes(&p, false);
 }

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "tests/gpu/stereo/aggregation_case.h"
 #include "tests/gpu/stereo/sgm_flows.h"
 
 /*
@@ -20,7 +21,7 @@ static void test_diagonals(void **state)
 	static const int heights[] = {1, 2, 7, 8, 9, 15, 16, 17, 23, 24, 25, 33, 40, 41};
 
 	for (int width = 1; width <= 40; width++) {
-		struct sx_stereo_params p = sgm_flows_params(width % 4 == 0 ? 64 : 32, 8);
+		struct sx_stereo_params p = aggregation_case_params(width % 4 == 0 ? 64 : 32, 8);
 
 		p.p2_edge = width % 3 == 1 ? width : 0;
 		p.out_of_view = width % 5 < 2 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;
@@ -29,7 +30,7 @@ static void test_diagonals(void **state)
 				true);
 	}
 	for (int i = 0; i < 14; i++) {
-		struct sx_stereo_params p = sgm_flows_params(32 + 32 * (i % 8), 8);
+		struct sx_stereo_params p = aggregation_case_params(32 + 32 * (i % 8), 8);
 
 		p.p2_edge = i % 4 == 1 ? 16 : 0;
 		p.out_of_view = i % 4 > 1 ? SX_OUT_OF_VIEW_MAX : SX_OUT_OF_VIEW_ZERO;

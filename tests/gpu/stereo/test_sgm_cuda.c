@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tests/gpu/stereo/aggregation_case.h"
 #include "tests/gpu/stereo/sgm_flows.h"
 
 static void check(struct sx_stereo_params p, int width, int height, uint64_t seed)
@@ -21,21 +22,21 @@ static void check(struct sx_stereo_params p, int width, int height, uint64_t see
 static void test_disparities(void **state)
 {
 	for (int d = 32; d <= 256; d += 32)
-		check(sgm_flows_params(d, 4), 41, 33, (uint64_t)d);
+		check(aggregation_case_params(d, 4), 41, 33, (uint64_t)d);
 }
 
 static void test_paths(void **state)
 {
-	check(sgm_flows_params(32, 2), 67, 35, 1);
-	check(sgm_flows_params(64, 8), 32, 50, 2);
-	check(sgm_flows_params(128, 8), 75, 32, 3);
-	check(sgm_flows_params(96, 8), 33, 33, 4);
+	check(aggregation_case_params(32, 2), 67, 35, 1);
+	check(aggregation_case_params(64, 8), 32, 50, 2);
+	check(aggregation_case_params(128, 8), 75, 32, 3);
+	check(aggregation_case_params(96, 8), 33, 33, 4);
 }
 
 static void test_costs(void **state)
 {
 	for (int cost = SX_COST_CENSUS; cost <= SX_COST_CENSUS63; cost++) {
-		struct sx_stereo_params p = sgm_flows_params(64, 4);
+		struct sx_stereo_params p = aggregation_case_params(64, 4);
 
 		p.cost = (enum sx_cost)cost;
 		p.p1 = p.p2 = p.p1_vertical = p.p2_vertical = 0;
@@ -53,7 +54,7 @@ static void test_penalties(void **state)
 	static const int penalties[COUNT][2] = {{1, 1}, {7, 7}, {1, 223}, {112, 112}, {5, 20}};
 
 	for (size_t i = 0; i < 2 * COUNT; i++) {
-		struct sx_stereo_params p = sgm_flows_params(32, i % 2 ? 4 : 8);
+		struct sx_stereo_params p = aggregation_case_params(32, i % 2 ? 4 : 8);
 		const int *vertical = penalties[(i + (i < COUNT ? 0 : 3)) % COUNT];
 
 		p.p1 = penalties[i % COUNT][0];
@@ -73,10 +74,10 @@ static void test_edges(void **state)
 	static const int edges[] = {1, 8, 16, 60, 255};
 
 	for (size_t i = 0; i < 2 * sizeof(edges) / sizeof(edges[0]); i++) {
-		struct sx_stereo_params p = sgm_flows_params(i % 3 == 0	  ? 32
-							     : i % 3 == 1 ? 64
-									  : 160,
-							     i % 2 ? 4 : 8);
+		struct sx_stereo_params p = aggregation_case_params(i % 3 == 0	 ? 32
+								    : i % 3 == 1 ? 64
+										 : 160,
+								    i % 2 ? 4 : 8);
 
 		p.cost = i % 4 == 1 ? SX_COST_CENSUS : SX_COST_CSCT;
 		p.p2_edge = edges[i / 2];
@@ -89,7 +90,7 @@ static void test_edges(void **state)
 static void test_windows(void **state)
 {
 	for (int i = 0; i < 4; i++) {
-		struct sx_stereo_params p = sgm_flows_params(i % 2 ? 64 : 96, i % 2 ? 8 : 4);
+		struct sx_stereo_params p = aggregation_case_params(i % 2 ? 64 : 96, i % 2 ? 8 : 4);
 
 		p.cost = SX_COST_ZNCC;
 		p.p1 = p.p2 = p.p1_vertical = p.p2_vertical = 0;

@@ -268,7 +268,7 @@ static void test_ramps_of_tiles(void **state)
 	assert_in_range(ramps_found(&TILES, 1.6, 0.5, -1), 9, 12);
 }
 
-/* Behind a floor that shows nothing, so that no plane is found, the calibrated road has the bend. */
+/* A floor that shows nothing gives no plane. The calibrated road has the bend of the ramp behind it. */
 static void test_ramps_behind_plain_floors(void **state)
 {
 	assert_in_range(ramps_found(&PLAIN, 1.2, 0.9, SX_ROAD_FROM_CALIBRATION), 6, 12);

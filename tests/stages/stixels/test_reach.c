@@ -13,7 +13,7 @@
 #include "tests/check.h"
 
 #define COLUMNS 64
-#define ROWS 40 /* of cells */
+#define ROWS 40 /* number of rows of cells */
 #define CELL 4
 #define HEIGHT (ROWS * CELL)
 #define HORIZON 79.5 /* between rows 19 and 20 of the cells, from the image's bottom */
@@ -46,7 +46,7 @@ static int32_t reach(const struct sx_image *columns, const struct sx_road *road)
 {
 	uint32_t count[SX_REACH_BINS] = {0};
 
-	/* in two parts, as workers do */
+	/* workers count in parts */
 	sx_reach_count(columns, 0, 13, road, HEIGHT, &params, count);
 	sx_reach_count(columns, 13, COLUMNS, road, HEIGHT, &params, count);
 	return sx_reach_of(count, COLUMNS, &params);
