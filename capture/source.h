@@ -133,8 +133,8 @@ struct sx_source;
  * Opens a source. slots: how many pairs the caller uses at once. All memory is allocated here. *ret is set on
  * success only; otherwise returns a negative errno with a message in why (not NULL) that says what failed and
  * where.
- * Errors: -ENOENT: not found; -EBADMSG: unreadable data; -EINVAL: sizes differ or parameters contradict;
- * -ENODEV: a camera is absent, busy or failing; try again later.
+ * Errors: -ENOENT: not found, no writer; -EBADMSG: unreadable data; -EINVAL: sizes differ or parameters contradict;
+ * -ENODEV: a camera is absent, busy or failing, or a writer was refused; try again later.
  */
 int sx_source_open(struct sx_source **ret, const struct sx_source_params *p, int slots, struct sx_why *why);
 void sx_source_close(struct sx_source *s);

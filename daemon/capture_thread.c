@@ -184,7 +184,7 @@ static void find_camera(struct capture *c)
 
 	if (r < 0) {
 		sx_must_be(!p->source);
-		if (c->shared)
+		if (c->shared && r != -ENOENT)
 			sx_condition_hit(&c->refused, sx_now_ns(), SX_LOG_CAPTURE, SX_LOG_WARNING,
 					 "writer refused: %s", why.text);
 		else

@@ -148,8 +148,10 @@ static int open_source(struct sx_core *core, const struct sx_pairs_socket *pairs
 	if (r >= 0)
 		return 0;
 	sx_must_be(!*ret);
-	if (r == -ENODEV || (r == -ENOENT && params.kind == SX_SOURCE_V4L2)) {
-		sx_log(CAPTURE, WARNING, "camera absent: %s", why.text);
+	if (r == -ENODEV || (r == -ENOENT && params.kind != SX_SOURCE_FILES)) {
+		sx_log(CAPTURE, WARNING, "%s: %s",
+		       r == -ENODEV && params.kind == SX_SOURCE_SHARED ? "writer refused" : "camera absent",
+		       why.text);
 		sx_telemetry_absent(core->telemetry, why.text);
 		return 0;
 	}

@@ -300,7 +300,7 @@ int sx_shared_accept(struct sx_shared_link *l, const struct sx_pairs_socket *soc
 		return errno == EMFILE || errno == ENFILE
 			       ? sx_why_fail(-ENODEV, why, "a writer cannot be accepted: %s", strerror(errno))
 			       : sx_why_fail(
-					 -ENODEV, why,
+					 -ENOENT, why,
 					 "no process writes pairs to %s: start the writer, as a member of group stixel-feed",
 					 socket->path);
 	r = take_hello(l, why);

@@ -37,8 +37,8 @@ struct sx_shared_link {
 
 /*
  * Accepts a writer that waits at the listening socket, and maps its buffers. Waits up to half a second for
- * its messages. Returns 0: the link is filled and the writer waits for its welcome; -ENODEV with a sentence:
- * no writer waits, or the writer was refused. In that case it got the sentence, too.
+ * its messages. Returns 0: the link is filled and the writer waits for its welcome; with a sentence: -ENOENT: no
+ * writer waits; -ENODEV: the writer was refused and has the sentence, too.
  */
 int sx_shared_accept(struct sx_shared_link *l, const struct sx_pairs_socket *socket, struct sx_why *why);
 /* Sends the welcome. keeps: most pairs that the daemon uses at once. Returns 0, or -ENODEV with a sentence. */

@@ -204,13 +204,13 @@ struct sx_source_params shared_params(void)
 		.kind = SX_SOURCE_SHARED, .layout = SX_LAYOUT_TWO, .socket = &listener, .timeout_ms = 60000};
 }
 
-void expect_not_open(const char *sentence)
+void expect_not_open(int error, const char *sentence)
 {
 	const struct sx_source_params p = shared_params();
 	struct sx_source *s = NULL;
 
 	sx_why_clear(&why);
-	assert_int_equal(sx_source_open(&s, &p, SLOTS, &why), -ENODEV);
+	assert_int_equal(sx_source_open(&s, &p, SLOTS, &why), error);
 	assert_null(s);
 	if (!strstr(why.text, sentence))
 		fail_msg("'%s' does not say '%s'", why.text, sentence);

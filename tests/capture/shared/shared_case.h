@@ -59,8 +59,8 @@ void expect_no_answer(int fd);
 void expect_refused(int fd);
 /* Returns parameters of a source that accepts the writer. */
 struct sx_source_params shared_params(void);
-/* Expects that the source does not open and says this sentence. */
-void expect_not_open(const char *sentence);
+/* Expects that the source does not open: -ENODEV: it refuses the writer; -ENOENT: no writer; and says this sentence. */
+void expect_not_open(int error, const char *sentence);
 /* Opens a source with these parameters. */
 struct sx_source *open_with(const struct sx_source_params *p);
 /* Connects a writer with this hello and opens the source. */

@@ -77,7 +77,7 @@ static void descriptors(void **state)
 		give_message(fd, &b, sizeof(b), odd, kind == NO_DESCRIPTOR ? 0 : kind == TWO ? 2 : 1);
 		close(good);
 		close(odd);
-		expect_not_open(kind == FILE_ON_DISK ? "memory file" : sentence[kind]);
+		expect_not_open(-ENODEV, kind == FILE_ON_DISK ? "memory file" : sentence[kind]);
 		expect_refused(fd);
 		close(fd);
 	}
@@ -106,7 +106,7 @@ static void sizes(void **state)
 		give_message(fd, &hello, sizeof(hello), -1, 0);
 		give_buffer(fd, &b, memory);
 		close(memory);
-		expect_not_open(broken[i].sentence);
+		expect_not_open(-ENODEV, broken[i].sentence);
 		expect_refused(fd);
 		close(fd);
 	}
@@ -125,7 +125,7 @@ static void sum_of_sizes(void **state)
 	b = good_buffer(1, large + 1);
 	give_buffer(fd, &b, memory);
 	close(memory);
-	expect_not_open("more than 1 GB");
+	expect_not_open(-ENODEV, "more than 1 GB");
 	expect_refused(fd);
 	close(fd);
 }
@@ -149,9 +149,9 @@ static void order_of_buffers(void **state)
 			give_pair(fd, 1);
 		else
 			shutdown(fd, SHUT_WR);
-		expect_not_open(how < 3	   ? "another message than its next buffer"
-				: how == 3 ? "another message than a buffer"
-					   : "has ended before it sent its buffers");
+		expect_not_open(-ENODEV, how < 3    ? "another message than its next buffer"
+					 : how == 3 ? "another message than a buffer"
+						    : "has ended before it sent its buffers");
 		expect_refused(fd);
 		close(fd);
 	}
@@ -165,7 +165,7 @@ static void missing_buffers(void **state)
 
 	(void)state;
 	give_message(fd, &hello, sizeof(hello), -1, 0);
-	expect_not_open("not sent all its buffers in time");
+	expect_not_open(-ENODEV, "not sent all its buffers in time");
 	expect_refused(fd);
 	close(fd);
 }

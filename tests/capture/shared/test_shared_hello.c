@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@
 static void nobody(void **state)
 {
 	(void)state;
-	expect_not_open("no process writes pairs to ");
+	expect_not_open(-ENOENT, "no process writes pairs to ");
 	assert_non_null(strstr(why.text, listener.path));
 }
 
@@ -128,7 +129,7 @@ static void hellos(void **state)
 
 		give_message(fd, &hello, sizeof(hello), -1, 0);
 		give_pair(fd, 1); /* unread when the connection ends */
-		expect_not_open(broken_hellos[i].sentence);
+		expect_not_open(-ENODEV, broken_hellos[i].sentence);
 		expect_refused(fd);
 		close(fd);
 	}
@@ -141,24 +142,24 @@ static void no_hello(void **state)
 	int fd = connect_writer();
 
 	(void)state;
-	expect_not_open("connected and said nothing");
+	expect_not_open(-ENODEV, "connected and said nothing");
 	assert_in_range(sx_now_ns() - begun_ns, 400000000, 60000000000);
 	expect_refused(fd);
 	close(fd);
 
 	fd = connect_writer();
 	close(fd);
-	expect_not_open("connected and ended");
+	expect_not_open(-ENODEV, "connected and ended");
 
 	fd = connect_writer();
 	give_message(fd, &hello, sizeof(hello) / 2, -1, 0);
-	expect_not_open("another message than a hello");
+	expect_not_open(-ENODEV, "another message than a hello");
 	expect_refused(fd);
 	close(fd);
 
 	fd = connect_writer();
 	give_message(fd, &hello, 0, -1, 0);
-	expect_not_open("connected and ended");
+	expect_not_open(-ENODEV, "connected and ended");
 	expect_refused(fd);
 	close(fd);
 
@@ -166,7 +167,7 @@ static void no_hello(void **state)
 	for (int descriptors = 1; descriptors <= (IS_EMULATED ? 4 : 8); descriptors++) {
 		fd = connect_writer();
 		give_message(fd, &hello, sizeof(hello), listener.fd, descriptors);
-		expect_not_open("another message than a hello");
+		expect_not_open(-ENODEV, "another message than a hello");
 		expect_refused(fd);
 		close(fd);
 	}

@@ -242,6 +242,20 @@ class SharedLives(Shared):
         until(lambda: "writer refused: " + w.refused in i.text(), 30, "the log's line")
         self.give(self.writer(i))
 
+    def test_refused_while_the_daemon_starts(self):
+        i = self.instance()
+        self.daemon("-s", "source.size=%dx%d" % (WIDTH, HEIGHT), instance=i, wait=False)
+
+        def connected():
+            try:
+                return self.writer(i, WIDTH + 16, welcome=False)
+            except OSError:
+                return None
+
+        w = until(connected, what="the socket of pairs")
+        self.assertIsNotNone(w.take())
+        until(lambda: "writer refused: " + w.refused in i.text(), 30, "the log's line")
+
     def test_images_that_the_settings_do_not_allow(self):
         i = self.instance()
         file = os.path.join(i.top, "cal.yaml")
