@@ -9,6 +9,7 @@ import shutil
 import signal
 import struct
 import sys
+import time
 import unittest
 
 from support import IDLE, LEGEND, SLOW, Daemon, Keys, Place, Web, until
@@ -24,6 +25,16 @@ except ImportError:
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 MISSING = [name for name,
            there in (("chromium", CHROMIUM), ("chromium-driver", DRIVER), ("python3-selenium", webdriver)) if not there]
+CHOOSE = """const s = document.getElementById('instance');
+s.value = arguments[0];
+s.dispatchEvent(new Event('change'));"""
+# decoding of a picture takes a second
+SLOW_DECODING = """const decode = window.createImageBitmap;
+window.createImageBitmap = async (...args) => {
+  document.body.dataset.slow = Number(document.body.dataset.slow || 0) + 1;
+  await new Promise((done) => setTimeout(done, 1000));
+  return decode(...args);
+};"""
 # sum of a canvas's pixels, to see that the canvas changes and is not empty
 SUM = """const c = document.getElementById(arguments[0]), t = document.createElement('canvas');
 t.width = 64; t.height = 64; const k = t.getContext('2d'); k.drawImage(c, 0, 0, 64, 64);
@@ -995,6 +1006,17 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
         until(lambda: self.browser.execute_script(chosen) == other.name, what="the choice")
         self.until_frames()
         self.assertEqual(tiles(), [])
+        # A picture that is decoded while the user chooses another instance is not shown under that name.
+        self.browser.execute_script(SLOW_DECODING)
+        self.browser.execute_script(CHOOSE, self.daemon.name)
+        before = until(lambda: self.data("slow") > 1 and self.data("frame"), 30, "slow pictures")
+        other.process.send_signal(signal.SIGSTOP)
+        self.browser.execute_script(CHOOSE, other.name)
+        end = time.monotonic() + 2.5
+        while time.monotonic() < end:
+            self.assertLess(self.data("frame"), before)
+            time.sleep(0.05)
+        other.process.send_signal(signal.SIGCONT)
         self.browser.get("about:blank")
         other.kill(signal.SIGTERM)
         web.end()

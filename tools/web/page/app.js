@@ -258,27 +258,35 @@ function display(set) {
   showScale(set.scale);
 }
 
-// Decodes one picture at a time. Of the pictures that come meanwhile, only the newest waits.
+function present(set) {
+  if (shown?.picture && shown.picture !== set.picture)
+    shown.picture.close();
+  shown = set;
+  display(set);
+  if (!set.past) {
+    seen.ageMs = set.ageMs + performance.now() - set.received;
+    shownTimes.push(performance.now());
+    seen.skipped = Math.max(seen.skipped, set.skipped);
+  }
+  document.body.dataset.frame = set.number;
+  loadDetails();
+}
+
+// Decodes one picture at a time. Of the pictures that come meanwhile, only the newest waits. If the user chooses another
+// instance meanwhile, the picture is not shown: it would stand under the other name.
 async function turn() {
   if (busy || !newest)
     return;
   busy = true;
-  const set = newest;
+  const set = newest, from = link.instance;
   newest = null;
   try {
     await decode(set, choice("ground"));
     await new Promise(requestAnimationFrame);
-    if (shown?.picture && shown.picture !== set.picture)
-      shown.picture.close();
-    shown = set;
-    display(set);
-    if (!set.past) {
-      seen.ageMs = set.ageMs + performance.now() - set.received;
-      shownTimes.push(performance.now());
-      seen.skipped = Math.max(seen.skipped, set.skipped);
-    }
-    document.body.dataset.frame = set.number;
-    loadDetails();
+    if (link.instance === from)
+      present(set);
+    else
+      set.picture?.close();
   } catch (e) {
     console.error("a frame cannot be shown:", e);
   }
