@@ -234,6 +234,7 @@ static int context_take_scores(struct sx_context *x, int columns, int rows)
 
 	if (p->semantics.classes == 0)
 		return 0;
+	sx_class_cut_set(&x->class_cut, p);
 	sx_image_layout(&x->scores, SX_PIXEL_U8, rows * p->semantics.classes, columns);
 	x->scores.data = context_take(x, x->scores.pitch * (size_t)columns);
 	return x->scores.data ? 0 : -ENOMEM;

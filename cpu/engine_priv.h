@@ -17,6 +17,7 @@
 #include "stages/engine.h"
 #include "stages/rectify/rectify.h"
 #include "stages/road/road_finder.h"
+#include "stages/stixels/class_cut.h"
 #include "stages/stixels/reach.h"
 #include "stages/stixels/segment.h"
 
@@ -66,6 +67,7 @@ struct sx_context {
 	_Atomic uint32_t reach[SX_REACH_BINS];	 /* counts of all columns, see sx_reach_count() */
 	/* scores of cells: U8, [column][row][class]; data is NULL if pairs never have scores */
 	struct sx_image scores;
+	struct sx_class_cut class_cut;
 	uint32_t *offsets;
 	struct stixel *stixels;
 	size_t bytes;

@@ -181,6 +181,10 @@ static void segment_task(void *arg, int index, int worker)
 		x->segments.count[u] = (uint16_t)sx_unmeasured_column(&c, sx_segments_column(&x->segments, u),
 								      x->segments.count[u]);
 	}
+	for (int u = u0; x->scored && u < u1; u++)
+		x->segments.count[u] = (uint16_t)sx_class_cut_column(
+			&x->class_cut, sx_image_row(&x->taps[SX_TAP_COLUMNS], u), sx_image_row(&x->scores, u),
+			sx_segments_column(&x->segments, u), x->segments.count[u]);
 }
 
 static void compact_task(void *arg, int index, int worker)

@@ -204,7 +204,8 @@ static int check_probabilities(const struct sx_stixel_params *p, struct sx_why *
 static int check_slanted(const struct sx_params *p, struct sx_why *why)
 {
 	const struct sx_slanted_params *s = &p->stixels.slanted;
-	const double weights[] = {s->cut, s->gravity, s->order, s->gap, s->hole, s->semantic, s->sky_outlier};
+	const double weights[] = {s->cut,  s->gravity,	s->order,     s->gap,
+				  s->hole, s->semantic, s->class_cut, s->sky_outlier};
 
 	if (p->stixels.cell_height < 0 || p->stixels.cell_height > 32)
 		return params_refuse(
@@ -235,8 +236,9 @@ static int check_slanted(const struct sx_params *p, struct sx_why *why)
 				why,
 				"model.slanted_cut = %g, slanted_gravity = %g, slanted_order = %g, "
 				"slanted_gap = %g, slanted_hole = %g, slanted_semantic = %g, "
-				"slanted_sky_outlier = %g: must be from 0 to 1000",
-				s->cut, s->gravity, s->order, s->gap, s->hole, s->semantic, s->sky_outlier);
+				"slanted_class_cut = %g, slanted_sky_outlier = %g: must be from 0 to 1000",
+				s->cut, s->gravity, s->order, s->gap, s->hole, s->semantic, s->class_cut,
+				s->sky_outlier);
 	if (s->above < 0 || s->above > 100)
 		return params_refuse(why, "model.slanted_above = %d: must be from 0 to 100 percent",
 				     s->above);

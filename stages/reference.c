@@ -35,6 +35,7 @@
 #include "stages/stereo/speckle.h"
 #include "stages/stereo/winner.h"
 #include "stages/stixels/cells.h"
+#include "stages/stixels/class_cut.h"
 #include "stages/stixels/compact.h"
 #include "stages/stixels/evidence.h"
 #include "stages/stixels/rdp.h"
@@ -67,6 +68,7 @@ struct sx_context {
 	struct sx_rectify_map map[2];
 	struct sx_image cells, cells_confidence; /* outputs of sx_evidence() */
 	struct sx_image scores;			 /* class scores of cells */
+	struct sx_class_cut class_cut;
 	struct sx_segments segments;
 	struct stixel *stixels;
 	uint32_t *offsets;
@@ -187,6 +189,7 @@ static int take_stixel_memory(struct sx_context *x)
 	x->cells_confidence.data = reference_take(x, x->cells_confidence.pitch * (size_t)columns);
 	if (!x->cells.data || !x->cells_confidence.data)
 		return -ENOMEM;
+	sx_class_cut_set(&x->class_cut, p);
 	if (sx_is_slanted(&p->stixels) && p->semantics.classes > 0) {
 		sx_image_layout(&x->scores, SX_PIXEL_U8, rows * p->semantics.classes, columns);
 		x->scores.data = reference_take(x, x->scores.pitch * (size_t)columns);
@@ -433,6 +436,10 @@ static void segment(struct sx_context *x, const struct sx_pair *pair, const stru
 		sx_dp_run(x->dp, &x->result.road, &x->cells, &x->segments);
 	if (sx_tap_exists(&x->config, SX_TAP_LEFT_FLAT))
 		part_unmeasured(x);
+	for (int u = 0; scores && u < x->segments.columns; u++)
+		x->segments.count[u] = (uint16_t)sx_class_cut_column(
+			&x->class_cut, sx_image_row(&tap[SX_TAP_COLUMNS], u), sx_image_row(&x->scores, u),
+			sx_segments_column(&x->segments, u), x->segments.count[u]);
 	book(x, SX_STAGE_SEGMENT, t);
 	x->result.count = sx_compact(&x->segments, &tap[SX_TAP_COLUMNS], &tap[SX_TAP_COLUMNS_CONFIDENCE],
 				     &x->result.road, p, x->offsets, x->stixels);

@@ -107,6 +107,7 @@ static void take_scores(struct sx_context *x)
 
 	if (!sx_is_slanted(&p->stixels) || classes == 0)
 		return;
+	sx_class_cut_set(&x->class_cut, p);
 	sx_cuda_take_image(m, &s->cells, SX_PIXEL_U8, sx_cell_rows(&p->stixels, height) * classes,
 			   x->segments.columns);
 	s->raw_bytes = sx_cuda_scores_bytes(&x->config);

@@ -20,6 +20,7 @@
 #include "gpu/stixels/sky_cuda.h"
 #include "predict/predict.h"
 #include "stages/pyramid/pyramid.h"
+#include "stages/stixels/class_cut.h"
 
 /*
  * Signals by an eventfd that a stream has finished or failed. A thread sleeps in the driver until then. A
@@ -146,6 +147,7 @@ struct sx_context {
 	struct sx_image unused_median;
 	struct sx_sky_cuda sky;
 	struct sx_scores_copy scores;
+	struct sx_class_cut class_cut;
 	struct sx_cuda_road *road;
 	uint32_t *diagnostics;	     /* gpu/diagnostics/diagnostics_cuda.h */
 	struct sx_segments segments; /* lists of segments, in device memory */

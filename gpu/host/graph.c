@@ -9,6 +9,7 @@
 #include "gpu/ingest/rectify_cuda.h"
 #include "gpu/stamp.h"
 #include "gpu/stereo/winner_cuda.h"
+#include "gpu/stixels/class_cut_cuda.h"
 #include "gpu/stixels/unmeasured_cuda.h"
 #include "gpu/zncc/zncc_cuda.h"
 #include "stages/stereo/chance.h"
@@ -365,6 +366,15 @@ static cudaError_t part_stixels(struct sx_context *x)
 				      &x->config.params.stixels, x->stream);
 }
 
+/* Cuts ground at borders of its classes, if pairs may have scores. */
+static cudaError_t cut_stixels(struct sx_context *x)
+{
+	return x->scores.cells.data
+		       ? sx_class_cut_cuda_run(&x->class_cut, x->scores.in, &x->taps[SX_TAP_COLUMNS],
+					       &x->scores.cells, &x->segments, x->stream)
+		       : cudaSuccess;
+}
+
 static cudaError_t choose_stixels(struct sx_context *x)
 {
 	const struct sx_image *columns = &x->cells;
@@ -388,8 +398,8 @@ static cudaError_t chain_segment(struct sx_context *x)
 	x->clock.last = SX_STAMP_JOINED;
 	if ((e = sx_sky_cuda_weigh(&x->sky, x->road, &x->config.params, &x->taps[SX_TAP_COLUMNS], &x->cells,
 				   &x->cells_confidence, x->stream)) ||
-	    (e = choose_stixels(x)) || (e = part_stixels(x)) || (e = done(x, SX_STAGE_SEGMENT)) ||
-	    (e = chain_counts(x)))
+	    (e = choose_stixels(x)) || (e = part_stixels(x)) || (e = cut_stixels(x)) ||
+	    (e = done(x, SX_STAGE_SEGMENT)) || (e = chain_counts(x)))
 		return e;
 	begin(x, SX_STAGE_COMPACT);
 	e = sx_compact_cuda_run(x->stages.compact, &x->segments, columns, &x->taps[SX_TAP_COLUMNS_CONFIDENCE],

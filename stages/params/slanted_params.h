@@ -33,6 +33,7 @@ struct sx_slanted_params {
 	double gap;   /* cost of ground that does not continue the ground below */
 	double hole;  /* cost of a ground cell without a disparity */
 	double semantic;    /* weight of class scores between ground and objects, and among their classes */
+	double class_cut;   /* with scores: cost of a change of class in ground, 0..1000; 0: no cuts there */
 	double sky_outlier; /* with scores: greatest cost of a cell as sky */
 	/*
 	 * At a camera height of 1.65 m: a measurement below the expected ground by more than this share of it

@@ -51,6 +51,15 @@ SX_SEGMENT_INLINE struct sx_segment sx_segment_unseen(int rows)
 	return s;
 }
 
+/* Returns the disparity of a segment in row v, 1/128 px. */
+SX_SEGMENT_INLINE int32_t sx_segment_q7(const struct sx_segment *s, int v, int cell_height)
+{
+	const int32_t q7 =
+		(int32_t)s->disparity_q7 + s->slope_q14 * ((v - (int)s->v_bottom) * cell_height) / 128;
+
+	return q7 < 0 ? 0 : q7 > 0xfffe ? 0xfffe : q7;
+}
+
 /*
  * A segment is filled if less than two of five of its cells were measured. Unmeasured cells continue the
  * surface beside them (evidence.h). That is often right: a white door continues its car. But a plain wall

@@ -68,15 +68,6 @@ enum sx_unmeasured_row {
 
 #define SX_UNMEASURED_ROWS 2160 /* most rows of a column */
 
-/* Returns the disparity of a segment in row v, 1/128 px. */
-SX_SEGMENT_INLINE int32_t sx_unmeasured_q7(const struct sx_segment *s, int v, int cell_height)
-{
-	const int32_t q7 =
-		(int32_t)s->disparity_q7 + s->slope_q14 * ((v - (int)s->v_bottom) * cell_height) / 128;
-
-	return q7 < 0 ? 0 : q7 > 0xfffe ? 0xfffe : q7;
-}
-
 /* Returns the tile of one image at column x in row v: bits SX_TILE_... */
 SX_SEGMENT_INLINE uint8_t sx_unmeasured_bits(const struct sx_unmeasured_column *c, int side, int x, int v)
 {
@@ -107,7 +98,7 @@ SX_SEGMENT_INLINE uint8_t sx_unmeasured_left(const struct sx_unmeasured_column *
 SX_SEGMENT_INLINE uint8_t sx_unmeasured_right(const struct sx_unmeasured_column *c,
 					      const struct sx_segment *s, int v)
 {
-	const int partner = c->x - sx_unmeasured_q7(s, v, c->cell_height) / 128;
+	const int partner = c->x - sx_segment_q7(s, v, c->cell_height) / 128;
 
 	return partner >= 0 ? sx_unmeasured_tile(c, 1, partner, v) : (uint8_t)SX_ROW_HOLE;
 }
@@ -123,7 +114,7 @@ SX_SEGMENT_INLINE uint8_t sx_unmeasured_left_of(const struct sx_unmeasured_colum
 		return state;
 	if (state <= SX_ROW_MEASURED && sx_unmeasured_bits(c, 0, c->x, v) & SX_TILE_CHANCE)
 		return SX_ROW_FLAT;
-	line = sx_unmeasured_q7(s, v, c->cell_height);
+	line = sx_segment_q7(s, v, c->cell_height);
 	if (state == SX_ROW_MEASURED &&
 	    8 * c->cells[v] + SX_UNMEASURED_LOW_Q7 < line - line / SX_UNMEASURED_LOW_SHARE)
 		return sx_unmeasured_tile(c, 0, c->x, v);

@@ -38,7 +38,7 @@ SX_SEGMENT_INLINE struct sx_unmeasured_run sx_unmeasured_next(const struct sx_un
 			t.cells++;
 			t.flat += row[i] >= SX_ROW_FLAT;
 			t.dark += row[i] == SX_ROW_DARK;
-			t.beyond += sx_unmeasured_q7(s, i, c->cell_height) < c->reach_q7;
+			t.beyond += sx_segment_q7(s, i, c->cell_height) < c->reach_q7;
 			continue;
 		}
 		if (t.cells > 0 && (s->kind == STIXEL_GROUND || begin == bottom || i > top) &&
@@ -73,7 +73,7 @@ SX_SEGMENT_INLINE struct sx_segment sx_unmeasured_segment(const struct sx_segmen
 		part.slope_q14 = 0;
 		part.label = STIXEL_LABEL_NONE;
 	} else if (part.v_bottom > s->v_bottom) {
-		part.disparity_q7 = (uint16_t)sx_unmeasured_q7(s, r->first, cell_height);
+		part.disparity_q7 = (uint16_t)sx_segment_q7(s, r->first, cell_height);
 	}
 	return part;
 }

@@ -201,6 +201,7 @@ static void slanted_stixels_are_checked(void **state)
 	REFUSED("slanted_confidence_full = 0", SLANTED(p.stixels.slanted.confidence_full = 0));
 	REFUSED("slanted_roughness = 1.5", SLANTED(p.stixels.slanted.roughness = 1.5));
 	REFUSED("slanted_sky_outlier = -1", SLANTED(p.stixels.slanted.sky_outlier = -1));
+	REFUSED("slanted_class_cut = 1001", SLANTED(p.stixels.slanted.class_cut = 1001));
 	REFUSED("slanted_semantic = nan", SLANTED(p.stixels.slanted.semantic = NAN));
 	REFUSED("slanted_cut = -1", SLANTED(p.stixels.slanted.cut = -1));
 	REFUSED("slanted_above = 101", SLANTED(p.stixels.slanted.above = 101));
