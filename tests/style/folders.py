@@ -27,6 +27,8 @@ FOLDERS = [
     ("stages/diagnostics", "what a pair says about its cameras: darkness, flat areas, rows", ["base"]),
     ("stages/road", "the road, what is computed: its plane, bend and ground, how sure they are",
      ["base", "stages/params"]),
+    ("stages/motion", "motion between two frames, what is computed: features, the camera's step, velocities of stixels",
+     ["base", "stages/params", "stages/pyramid", "stages/road"]),
     ("stages/stixels", "stixels, what is computed: columns, evidence, segmenters, record",
      ["base", "stages/params", "stages/stereo", "stages/road"]),
     ("cpu", "the same bytes, fast: worker threads, a frame's tasks, choice of kernels",

@@ -1,0 +1,64 @@
+/*
+ * Group: the velocity of each object stixel over the ground, by the features around it, and whether it stands.
+ * docs/develop/motion.md, velocities.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_MOTION_GROUP_H
+#define SX_STAGES_MOTION_GROUP_H
+
+#include "stages/motion/corners.h"
+#include "stages/motion/ego.h"
+
+struct stixel;
+
+#define SX_MOTION_BESIDE 14	/* px: features of a group lie this near to the middle column of the stixel */
+#define SX_MOTION_ABOVE 6	/* px: and up to this far above and below its rows */
+#define SX_MOTION_GROUP_LEAST 4 /* features */
+#define SX_MOTION_GAIN 8.0	/* moving explains the group better than standing by this, see gain below */
+#define SX_MOTION_MOVING_SIGMAS 3.5 /* a velocity that moves is this many standard deviations from 0 */
+#define SX_MOTION_MOVING_M_S 0.8    /* and this fast */
+#define SX_MOTION_STANDING_M_S 1.5 /* the standard deviation of what stands is below this in all directions */
+#define SX_MOTION_ALIKE_LEAST 4	   /* stixels that move alike, next to each other, or they are unknown */
+#define SX_MOTION_BIAS_PX 0.04	   /* error that all features of a group have in common */
+
+enum sx_motion_state { SX_MOTION_STATE_UNKNOWN, SX_MOTION_STATE_STANDS, SX_MOTION_STATE_MOVES };
+
+/*
+ * Velocity of a stixel over the ground, along the axes of this frame's left camera: x right, z ahead. All fields but
+ * state are 0 if nothing was measured. A stixel whose state is unknown may have a measured velocity.
+ */
+struct sx_motion_velocity {
+	uint32_t state; /* enum sx_motion_state */
+	bool measured;
+	double vx, vz;	      /* m/s; 0 where standing explains the features as well */
+	double sxx, sxz, szz; /* covariance, (m/s)^2 */
+	double gain;	      /* of moving over standing: twice the logarithm of the ratio of likelihoods */
+	uint32_t features, agree;
+};
+
+/* Returns the distance, m, beyond which no velocity is measured: there the bias alone is 1.65 m/s. */
+double sx_motion_farthest(const struct sx_camera *camera, double seconds);
+
+/*
+ * Computes the velocity of each of the `count` stixels of a frame (`width` px wide); only objects nearer than
+ * sx_motion_farthest() get one. features, flows: one for each cell of an image of this size. seconds: from the frame
+ * before to this one, > 0. ego: with a step; without one nothing is measured.
+ *
+ * Unknowns of a group: the velocity (vx, vz), and two nuisances with priors, an offset of all rows (pitch, and a
+ * thing that rises or falls) and one of all disparity changes. Features agree within 1 px and 1/50 of the stixel's
+ * disparity. Start: medians of the velocities that single features say, in 1/1024 baselines. Then Gauss-Newton with
+ * weights of Geman and McClure, each round with the derivatives at the moving position.
+ *
+ * A velocity is measured if SX_MOTION_GROUP_LEAST features and half of the group agree with it. It moves, if gain
+ * and the limits above say so, and if SX_MOTION_ALIKE_LEAST stixels do: neighbours at most 3 columns apart, with at
+ * most 6 rows between them, disparities within 1 px and 3 %, and velocities within 3 standard deviations. It stands
+ * if it does not move and is sure. Each result depends on the arguments alone, not on the order of stixels.
+ * work: 2 * count entries, scratch.
+ */
+void sx_motion_group(const struct sx_camera *camera, const struct sx_motion_cells *cells,
+		     const struct sx_motion_feature *features, const struct sx_motion_flow *flows,
+		     const struct stixel *stixels, uint32_t count, int width, double seconds,
+		     const struct sx_motion_ego *ego, uint32_t *work, struct sx_motion_velocity *velocities);
+
+#endif

@@ -1,0 +1,181 @@
+/*
+ * Motion of a pair of frames, see pair.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stages/motion/pair.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/contract.h"
+#include "stages/motion/guess.h"
+#include "stages/motion/refine.h"
+#include "stages/motion/step.h"
+#include "stages/motion/view.h"
+
+int sx_motion_pair_init(struct sx_motion_pair *ret, const struct sx_camera *camera, int width, int height,
+			uint32_t most)
+{
+	struct sx_motion_pair m = {.width = width, .height = height, .camera = *camera, .most = most};
+	struct sx_motion_cells cells;
+	int r;
+
+	if (!(camera->fx > 0 && camera->fy > 0 && camera->baseline_m > 0))
+		return -EINVAL;
+	r = sx_image_init(&m.owner, SX_PIXEL_U32, width, height);
+	if (r < 0)
+		return r;
+	cells = sx_motion_cells(width, height);
+	m.cells = cells.columns * cells.rows;
+	m.features = calloc((size_t)m.cells, sizeof(*m.features));
+	m.flows = calloc((size_t)m.cells, sizeof(*m.flows));
+	m.velocities = calloc((size_t)most + 1, sizeof(*m.velocities));
+	m.work = calloc(2 * (size_t)most + 1, sizeof(*m.work));
+	if (!m.features || !m.flows || !m.velocities || !m.work) {
+		sx_motion_pair_finish(&m);
+		return -ENOMEM;
+	}
+	*ret = m;
+	return 0;
+}
+
+void sx_motion_pair_finish(struct sx_motion_pair *m)
+{
+	sx_image_finish(&m->owner);
+	free(m->features);
+	free(m->flows);
+	free(m->velocities);
+	free(m->work);
+	*m = (struct sx_motion_pair){0};
+}
+
+/* Returns whether two guesses differ so much that the search around one may miss what the other finds. */
+static bool is_elsewhere(struct sx_motion_guess a, struct sx_motion_guess b)
+{
+	return abs(a.dx - b.dx) > SX_MOTION_PAIR_NEAR || abs(a.dy - b.dy) > SX_MOTION_PAIR_NEAR;
+}
+
+/*
+ * Searches the features around their places by the step `at` and the offset. Later passes search those again
+ * whose place by `last` and its offset was elsewhere.
+ */
+static void search(struct sx_motion_pair *m, const struct sx_motion_view *now,
+		   const struct sx_motion_view *before, const struct sx_motion_step *at, double offset,
+		   const struct sx_motion_step *last, double last_offset)
+{
+	static const double stands[3] = {0.0, 0.0, 0.0};
+
+	for (int i = 0; i < m->cells; i++) {
+		const struct sx_motion_feature *f = &m->features[i];
+		struct sx_motion_guess guess;
+
+		if (!f->score)
+			continue;
+		guess = sx_motion_expect(&m->camera, at, f, offset, stands);
+		if (last && !is_elsewhere(guess, sx_motion_expect(&m->camera, last, f, last_offset, stands)))
+			continue;
+		sx_motion_match(now, before, f, &guess, 1, &m->flows[i]);
+		sx_motion_refine(now, before, f, &guess, &m->flows[i]);
+	}
+}
+
+/*
+ * Guesses where a feature of a thing that moves was: first as if it stood; as fast as the camera, and by 4 and 8 m/s
+ * slower or faster; against it; across to both sides by 3 m/s. A guess within 6 px of the first one says nothing new.
+ * Returns the number of guesses.
+ */
+static int guess_movers(const struct sx_motion_pair *m, const struct sx_motion_feature *f, double seconds,
+			struct sx_motion_guess guesses[SX_MOTION_PAIR_GUESSES])
+{
+	static const double ahead_m_s[5] = {0.0, -4.0, 4.0, -8.0, 8.0}, across_m_s[2] = {3.0, -3.0};
+	const struct sx_motion_rotation r = sx_motion_rotation_of(&m->ego.step);
+	const double *t = m->ego.step.t, unit = seconds / m->camera.baseline_m;
+	/* the camera's way, along the axes of this frame */
+	const double x = (r.r[0] * t[0] + r.r[3] * t[1]) + r.r[6] * t[2];
+	const double z = (r.r[2] * t[0] + r.r[5] * t[1]) + r.r[8] * t[2];
+	double shifts[SX_MOTION_PAIR_GUESSES][3] = {{0}};
+	int count = 1;
+
+	for (int i = 0; i < 5; i++) {
+		shifts[1 + i][0] = x;
+		shifts[1 + i][2] = z + ahead_m_s[i] * unit;
+	}
+	shifts[6][0] = -x;
+	shifts[6][2] = -z;
+	for (int i = 0; i < 2; i++)
+		shifts[7 + i][0] = across_m_s[i] * unit;
+	for (int i = 0; i < SX_MOTION_PAIR_GUESSES; i++) {
+		const struct sx_motion_guess g =
+			sx_motion_expect(&m->camera, &m->ego.step, f, m->ego.used.px, shifts[i]);
+
+		if (i == 0)
+			guesses[0] = g;
+		else if (abs(g.dx - guesses[0].dx) > 6 || abs(g.dy - guesses[0].dy) > 6)
+			guesses[count++] = g;
+	}
+	return count;
+}
+
+/* Searches features of near objects that are not where they would be if they stood. */
+static void search_movers(struct sx_motion_pair *m, const struct sx_motion_frame *now,
+			  const struct sx_motion_view *before)
+{
+	struct sx_motion_guess guesses[SX_MOTION_PAIR_GUESSES];
+
+	for (int i = 0; i < m->cells; i++) {
+		const struct sx_motion_feature *f = &m->features[i];
+		struct sx_motion_flow *flow = &m->flows[i];
+		int count;
+
+		if (!f->score || !(f->kind & SX_MOTION_OBJECT) || f->disparity_q8 < SX_MOTION_PAIR_MOVER_Q8 ||
+		    (flow->search != SX_MOTION_UNKNOWN && flow->cost <= SX_MOTION_FAIR))
+			continue;
+		count = guess_movers(m, f, now->seconds, guesses);
+		sx_motion_match(now->view, before, f, guesses, count, flow);
+		sx_motion_refine(now->view, before, f, &guesses[flow->guess], flow);
+	}
+}
+
+void sx_motion_pair(struct sx_motion_pair *m, const struct sx_motion_frame *now,
+		    const struct sx_motion_view *before, const struct sx_motion_step *expected,
+		    const struct sx_motion_range *prior)
+{
+	const struct sx_motion_cells cells = sx_motion_cells(m->width, m->height);
+	struct sx_motion_step at, last;
+	double offset = prior->px, last_offset = prior->px;
+
+	m->ego = (struct sx_motion_ego){.verdict = SX_MOTION_STEP_FIRST,
+					.offset_verdict = SX_MOTION_OFFSET_NO_STEP,
+					.step = sx_motion_no_step(),
+					.range = *prior,
+					.used = *prior};
+	for (int i = 0; i < m->cells; i++)
+		m->flows[i] = (struct sx_motion_flow){.search = SX_MOTION_UNKNOWN};
+	sx_must(now->stixel_count, <=, m->most);
+	for (uint32_t i = 0; i < now->stixel_count; i++)
+		m->velocities[i] = (struct sx_motion_velocity){.state = SX_MOTION_STATE_UNKNOWN};
+	sx_motion_owners(now->stixels, now->stixel_count, now->stixel_width, &m->owner);
+	sx_motion_corners(now->view, &m->owner, now->road, &m->camera, m->features);
+	if (!before)
+		return;
+	m->ego.verdict = SX_MOTION_STEP_REPEATS;
+	if (sx_motion_view_repeats(now->view, before))
+		return;
+	m->ego.verdict = SX_MOTION_STEP_FEW;
+	if (!sx_motion_begin(now->view, before, &m->camera, m->features, offset, expected, &at))
+		return;
+	for (int pass = 0; pass < SX_MOTION_PAIR_PASSES; pass++) {
+		search(m, now->view, before, &at, offset, pass ? &last : NULL, last_offset);
+		sx_motion_ego(&m->camera, m->features, m->flows, m->cells, &at, prior, &m->ego);
+		if (m->ego.verdict != SX_MOTION_STEP_FOUND)
+			return;
+		last = at;
+		last_offset = offset;
+		at = m->ego.step;
+		offset = m->ego.used.px;
+	}
+	search_movers(m, now, before);
+	sx_motion_group(&m->camera, &cells, m->features, m->flows, now->stixels, now->stixel_count,
+			now->stixel_width, now->seconds, &m->ego, m->work, m->velocities);
+}

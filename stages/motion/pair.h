@@ -1,0 +1,66 @@
+/*
+ * Motion of a pair of frames: calls the stages of this folder in order.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_MOTION_PAIR_H
+#define SX_STAGES_MOTION_PAIR_H
+
+#include "stages/motion/corners.h"
+#include "stages/motion/ego.h"
+#include "stages/motion/group.h"
+
+#define SX_MOTION_PAIR_PASSES 2
+#define SX_MOTION_PAIR_NEAR 2	     /* px */
+#define SX_MOTION_PAIR_MOVER_Q8 3072 /* 1/256 px: 12 px */
+#define SX_MOTION_PAIR_GUESSES 9
+
+/* Memory of the stages for images of one size. Read features, flows and ego after sx_motion_pair(). */
+struct sx_motion_pair {
+	int width, height;
+	struct sx_camera camera;
+	struct sx_image owner; /* U32 */
+	int cells;	       /* features and flows: one for each cell */
+	struct sx_motion_feature *features;
+	struct sx_motion_flow *flows;
+	struct sx_motion_ego ego;
+	uint32_t most;			       /* stixels of a frame, at most */
+	struct sx_motion_velocity *velocities; /* one for each stixel */
+	uint32_t *work;
+};
+
+/*
+ * most: stixels of a frame, at most. -EINVAL: a size is out of range, or the camera has no fx, fy or baseline;
+ * -ENOMEM.
+ */
+int sx_motion_pair_init(struct sx_motion_pair *ret, const struct sx_camera *camera, int width, int height,
+			uint32_t most);
+/* Accepts a zeroed struct. */
+void sx_motion_pair_finish(struct sx_motion_pair *m);
+
+/* What the stages read of a frame beside its view. The stixels have `stixel_width` px. */
+struct sx_motion_frame {
+	const struct sx_motion_view *view;
+	const struct stixel *stixels;
+	uint32_t stixel_count;
+	int stixel_width;
+	double seconds; /* since the frame before, > 0 */
+	const struct sx_road *road;
+};
+
+/*
+ * Computes features, flows, the step from the frame before, and the velocities of the stixels. before: NULL if
+ * there is none. expected: step of the pair before, if it was found, or NULL. prior: what is known of the offset.
+ * The results depend on the arguments alone. Thread: the owner of m; allocates nothing.
+ *
+ * The search for the step has SX_MOTION_PAIR_PASSES passes: the first one around the step that
+ * sx_motion_begin() chose, the next one around the step of the first. It searches those features again whose
+ * expected place differs by more than SX_MOTION_PAIR_NEAR px in x or y. Then features of near objects, with
+ * SX_MOTION_PAIR_MOVER_Q8 or more, that were not found well are searched again around the places of things that
+ * move over the ground (guess_movers() in pair.c). The step stays.
+ */
+void sx_motion_pair(struct sx_motion_pair *m, const struct sx_motion_frame *now,
+		    const struct sx_motion_view *before, const struct sx_motion_step *expected,
+		    const struct sx_motion_range *prior);
+
+#endif

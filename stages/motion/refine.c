@@ -1,0 +1,162 @@
+/*
+ * Refine, see refine.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stages/motion/refine.h"
+
+#include <stdlib.h>
+
+#include "stages/motion/match.h"
+#include "stages/motion/view.h"
+
+#define R SX_MOTION_LK_RADIUS
+#define COUNT ((2 * R + 1) * (2 * R + 1))
+
+/* Grey levels of the window, 1/16, and gradients (twice the derivative, grey levels per px). */
+struct window {
+	int32_t grey[COUNT], gx[COUNT], gy[COUNT];
+	int64_t xx, yy, xy, x, y; /* sums; products less those of the means, times COUNT */
+};
+
+static void take_window(struct window *w, const struct sx_image *grey, int x, int y)
+{
+	int n = 0;
+
+	*w = (struct window){.xx = 0};
+	for (int j = y - R; j <= y + R; j++) {
+		const uint8_t *above = sx_image_row(grey, j - 1), *row = sx_image_row(grey, j);
+		const uint8_t *below = sx_image_row(grey, j + 1);
+
+		for (int i = x - R; i <= x + R; i++, n++) {
+			const int32_t gx = row[i + 1] - row[i - 1], gy = below[i] - above[i];
+
+			w->grey[n] = 16 * row[i];
+			w->gx[n] = gx;
+			w->gy[n] = gy;
+			w->xx += gx * gx;
+			w->yy += gy * gy;
+			w->xy += gx * gy;
+			w->x += gx;
+			w->y += gy;
+		}
+	}
+	w->xx = w->xx * COUNT - w->x * w->x;
+	w->yy = w->yy * COUNT - w->y * w->y;
+	w->xy = w->xy * COUNT - w->x * w->y;
+}
+
+/*
+ * Computes the differences between the window and the image around (x, y), 1/64 px, in 1/16 grey level. guess:
+ * the warp.
+ */
+static void subtract(const struct window *w, const struct sx_image *grey, const struct sx_motion_guess *guess,
+		     int32_t x, int32_t y, int32_t difference[COUNT])
+{
+	int n = 0;
+
+	for (int j = -R; j <= R; j++)
+		for (int i = -R; i <= R; i++, n++) {
+			const int32_t px = x + ((guess->across * i + guess->shear * j) >> 4);
+			const int32_t py = y + ((guess->down * j) >> 4), fx = px & 63, fy = py & 63;
+			const uint8_t *row = (const uint8_t *)sx_image_row(grey, py >> 6) + (px >> 6);
+			const uint8_t *below = row + grey->pitch;
+			const int32_t upper = row[0] * (64 - fx) + row[1] * fx;
+			const int32_t lower = below[0] * (64 - fx) + below[1] * fx;
+
+			difference[n] = w->grey[n] - ((upper * (64 - fy) + lower * fy) >> 8);
+		}
+}
+
+/* Returns whether the warped window lies in the image, with a pixel to spare. */
+static bool fits(const struct sx_image *grey, const struct sx_motion_guess *guess, int32_t x, int32_t y)
+{
+	const int32_t rx = ((guess->across + abs(guess->shear)) * R >> 10) + 1,
+		      ry = (guess->down * R >> 10) + 1;
+
+	return (x >> 6) > rx && (y >> 6) > ry && (x >> 6) < grey->width - rx - 2 &&
+	       (y >> 6) < grey->height - ry - 2;
+}
+
+/* Returns a step in 1/64 px. */
+static int32_t step_of(double step)
+{
+	const double limited = step > 64.0 ? 64.0 : step < -64.0 ? -64.0 : step;
+
+	return (int32_t)(limited + (limited < 0.0 ? -0.5 : 0.5));
+}
+
+/* Moves (*x, *y), 1/64 px. Returns the mean difference that is left, 1/16 grey level, or -1. */
+static int32_t lucas_kanade(const struct window *w, const struct sx_image *grey,
+			    const struct sx_motion_guess *guess, int32_t *x, int32_t *y)
+{
+	const double xx = (double)w->xx, yy = (double)w->yy, xy = (double)w->xy;
+	const double det = xx * yy - xy * xy;
+	int32_t difference[COUNT];
+	int64_t sum = 0, rest = 0;
+
+	if (!(det > 0.0))
+		return -1;
+	for (int round = 0; round < SX_MOTION_LK_ROUNDS; round++) {
+		int64_t bx = 0, by = 0, all = 0;
+		double mx, my;
+
+		if (!fits(grey, guess, *x, *y))
+			return -1;
+		subtract(w, grey, guess, *x, *y, difference);
+		for (int n = 0; n < COUNT; n++) {
+			bx += (int64_t)w->gx[n] * difference[n];
+			by += (int64_t)w->gy[n] * difference[n];
+			all += difference[n];
+		}
+		bx = bx * COUNT - w->x * all;
+		by = by * COUNT - w->y * all;
+		/* gradients are doubled, differences are in 1/16, steps in 1/64 px of this frame: 64 * 2 / 16 */
+		mx = 8.0 * ((double)bx * yy - (double)by * xy) / det;
+		my = 8.0 * ((double)by * xx - (double)bx * xy) / det;
+		*x += step_of(((double)guess->across * mx + (double)guess->shear * my) / 1024.0);
+		*y += step_of((double)guess->down * my / 1024.0);
+	}
+	if (!fits(grey, guess, *x, *y))
+		return -1;
+	subtract(w, grey, guess, *x, *y, difference);
+	for (int n = 0; n < COUNT; n++)
+		sum += difference[n];
+	for (int n = 0; n < COUNT; n++)
+		rest += llabs(difference[n] - sum / COUNT);
+	return (int32_t)(rest / COUNT);
+}
+
+void sx_motion_refine(const struct sx_motion_view *now, const struct sx_motion_view *before,
+		      const struct sx_motion_feature *feature, const struct sx_motion_guess *guess,
+		      struct sx_motion_flow *flow)
+{
+	const int32_t x0 = flow->x_q6, y0 = flow->y_q6;
+	/* the warp of the way back; shear has little effect on 3 px */
+	const struct sx_motion_guess inverse = {0, 0, 1048576 / guess->across, 0, 1048576 / guess->down};
+	struct sx_motion_place back;
+	struct window w;
+	int x, y;
+
+	if (flow->search != SX_MOTION_FOUND)
+		return;
+	take_window(&w, &now->grey, feature->x, feature->y);
+	flow->rest_q4 = lucas_kanade(&w, &before->grey, guess, &flow->x_q6, &flow->y_q6);
+	if (flow->rest_q4 < 0 || flow->rest_q4 >= SX_MOTION_REST_Q4 ||
+	    abs(flow->x_q6 - x0) >= SX_MOTION_LK_FAR_Q6 || abs(flow->y_q6 - y0) >= SX_MOTION_LK_FAR_Q6) {
+		flow->search = SX_MOTION_UNREFINED;
+		return;
+	}
+	x = (flow->x_q6 + 32) >> 6;
+	y = (flow->y_q6 + 32) >> 6;
+	back = sx_motion_find(&before->census, &now->census, x, y, feature->x, feature->y,
+			      (struct sx_motion_reach){3, 3}, &inverse);
+	if (back.cost == SX_MOTION_COST_NONE || abs(back.x - feature->x) > 1 ||
+	    abs(back.y - feature->y) > 1) {
+		flow->search = SX_MOTION_NOT_BACK;
+		return;
+	}
+	flow->disparity_q8 = sx_motion_disparity_q8(&before->disparity, x, y);
+	if (flow->disparity_q8 < SX_MOTION_LEAST_Q8)
+		flow->search = SX_MOTION_NO_DISPARITY;
+}

@@ -1,0 +1,35 @@
+/*
+ * Refine: the position of a feature in the frame before, to 1/64 px, and whether it is believed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_STAGES_MOTION_REFINE_H
+#define SX_STAGES_MOTION_REFINE_H
+
+#include "stages/motion/motion.h"
+
+#define SX_MOTION_LK_RADIUS 4 /* px: the window is 9x9 */
+#define SX_MOTION_LK_ROUNDS 5
+#define SX_MOTION_LK_FAR_Q6 128 /* 1/64 px: a refinement goes less far than this in x and in y */
+#define SX_MOTION_REST_Q4 192	/* 1/16 grey level: a feature has less than this left */
+
+/*
+ * Refines the position of a feature that sx_motion_match() has found; others stay as they are.
+ *
+ * 1. Lucas, Kanade 1981, with the gradients of this frame, SX_MOTION_LK_ROUNDS rounds. Grey levels between
+ *    pixels are bilinear, in 1/16, rounded down. The window in the frame before is warped as the guess says, since
+ *    a road that is nearer by a tenth of its distance looks larger by a tenth. The mean difference of the window is free, so that a change of
+ *    exposure does not move features. Sums are integers; the step is the quotient of two doubles that are
+ *    computed from them, limited to 1 px and rounded to 1/64 px, half away from zero. SX_MOTION_UNREFINED: no
+ *    gradient, the window leaves the image, the position moves by SX_MOTION_LK_FAR_Q6 or more, or
+ *    SX_MOTION_REST_Q4 or more is left.
+ * 2. The nearest pixel there is searched back in this frame, +-3 px around the feature (sx_motion_find(), full
+ *    size), with the inverse of across and down. SX_MOTION_NOT_BACK: the result is more than 1 px from the feature in x or y.
+ * 3. The disparity before is that of the nearest pixel (sx_motion_disparity_q8()). SX_MOTION_NO_DISPARITY: it
+ *    is below SX_MOTION_LEAST_Q8.
+ */
+void sx_motion_refine(const struct sx_motion_view *now, const struct sx_motion_view *before,
+		      const struct sx_motion_feature *feature, const struct sx_motion_guess *guess,
+		      struct sx_motion_flow *flow);
+
+#endif

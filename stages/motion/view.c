@@ -1,0 +1,115 @@
+/*
+ * View of a frame, see view.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "stages/motion/view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stages/pyramid/pyramid.h"
+
+#define R SX_MOTION_CENSUS_RADIUS
+
+static uint32_t describe(const struct sx_image *grey, int x, int y)
+{
+	const uint8_t centre = ((const uint8_t *)sx_image_row(grey, y))[x];
+	uint32_t bits = 0;
+
+	for (int dy = -R; dy <= R; dy++) {
+		const uint8_t *row = sx_image_row(grey, y + dy);
+
+		for (int dx = -R; dx <= R; dx++)
+			if (dx || dy)
+				bits = bits << 1 | (row[x + dx] > centre);
+	}
+	return bits;
+}
+
+void sx_motion_census(const struct sx_image *grey, const struct sx_image *descriptors)
+{
+	for (int y = 0; y < grey->height; y++) {
+		uint32_t *row = sx_image_row(descriptors, y);
+		const bool rows = y >= R && y < grey->height - R;
+
+		for (int x = 0; x < grey->width; x++)
+			row[x] = rows && x >= R && x < grey->width - R ? describe(grey, x, y) : 0;
+	}
+}
+
+int sx_motion_view_init(struct sx_motion_view *ret, const struct sx_image *grey,
+			const struct sx_image *disparity)
+{
+	const int w = grey->width, h = grey->height;
+	struct sx_motion_view v = {0};
+	int r;
+
+	if (grey->pixel != SX_PIXEL_U8 || disparity->pixel != SX_PIXEL_U16 || disparity->width != w ||
+	    disparity->height != h)
+		return -EINVAL;
+	r = sx_image_init(&v.grey, SX_PIXEL_U8, w, h);
+	if (r == 0)
+		r = sx_image_init(&v.disparity, SX_PIXEL_U16, w, h);
+	if (r == 0)
+		r = sx_image_init(&v.half, SX_PIXEL_U8, (w + 1) / 2, (h + 1) / 2);
+	if (r == 0)
+		r = sx_image_init(&v.census, SX_PIXEL_U32, w, h);
+	if (r == 0)
+		r = sx_image_init(&v.half_census, SX_PIXEL_U32, (w + 1) / 2, (h + 1) / 2);
+	if (r < 0) {
+		sx_motion_view_finish(&v);
+		return r;
+	}
+	sx_image_copy(&v.grey, grey);
+	sx_image_copy(&v.disparity, disparity);
+	sx_pyramid_halve(&v.grey, &v.half);
+	sx_motion_census(&v.grey, &v.census);
+	sx_motion_census(&v.half, &v.half_census);
+	*ret = v;
+	return 0;
+}
+
+void sx_motion_view_finish(struct sx_motion_view *view)
+{
+	sx_image_finish(&view->grey);
+	sx_image_finish(&view->half);
+	sx_image_finish(&view->census);
+	sx_image_finish(&view->half_census);
+	sx_image_finish(&view->disparity);
+}
+
+int32_t sx_motion_disparity_q8(const struct sx_image *disparity, int x, int y)
+{
+	int32_t sum = 0, count = 0, centre;
+
+	if (x < 1 || y < 1 || x >= disparity->width - 1 || y >= disparity->height - 1)
+		return 0;
+	centre = ((const uint16_t *)sx_image_row(disparity, y))[x];
+	if (centre == SX_DISPARITY_INVALID)
+		return 0;
+	for (int dy = -1; dy <= 1; dy++) {
+		const uint16_t *row = sx_image_row(disparity, y + dy);
+
+		for (int dx = -1; dx <= 1; dx++) {
+			const int32_t d = row[x + dx];
+
+			if (d == SX_DISPARITY_INVALID || abs(d - centre) >= 16)
+				continue;
+			sum += d;
+			count++;
+		}
+	}
+	return (32 * sum + count) / (2 * count);
+}
+
+bool sx_motion_view_repeats(const struct sx_motion_view *a, const struct sx_motion_view *b)
+{
+	if (a->grey.width != b->grey.width || a->grey.height != b->grey.height)
+		return false;
+	for (int y = 0; y < a->grey.height; y++)
+		if (memcmp(sx_image_row(&a->grey, y), sx_image_row(&b->grey, y), (size_t)a->grey.width))
+			return false;
+	return true;
+}
