@@ -96,6 +96,10 @@ static const struct sx_usage_option options[] = {
 	 .help = "also write NAME.disparity-colour.png, a coloured picture"},
 	{"disparity-filled", 0, NULL, SX_USAGE_FLAG, TO(filled),
 	 .help = "also write NAME.disparity-filled.png, in which stixels fill the holes"},
+	{"motion", 0, NULL, SX_USAGE_FLAG, TO(moves),
+	 .help = "the pairs are a sequence: measure its motion; the reference, slow"},
+	{"fps", 0, "N", SX_USAGE_INT, TO(fps), 1, PROCESS_FPS_MOST,
+	 .help = "pairs per second, for --motion; default: 10"},
 };
 
 static const struct sx_usage_exit exits[] = {
@@ -243,12 +247,14 @@ static int run_jobs(struct process *p, const struct process_job *jobs, int count
 		if (!code)
 			continue;
 		failed++;
+		process_motion_gap(p);
 		/* a failure of the program outranks a fault of the data */
 		worst = worst == 0 || worst == EX_DATAERR ? code : worst;
 		if (code != EX_DATAERR && code != EX_CANTCREAT)
 			break;
 	}
 	sx_progress_end();
+	process_motion_note(p);
 	process_sparse_note(p);
 	if (failed && count > 1)
 		fprintf(stderr, SX_PROGRAM ": %d of %d pairs failed\n", failed, count);
@@ -377,6 +383,10 @@ int main(int argc, char **argv)
 		code = sx_usage_fail(&usage, NULL, "%s", sx_scale_wrong(p.near_m, p.far_m));
 	if (code < 0 && p.by_class && !p.scores.count)
 		code = sx_usage_fail(&usage, NULL, "--classes needs the scores of --semantics");
+	if (code < 0 && p.fps && !p.moves)
+		code = sx_usage_fail(&usage, NULL, "--fps needs --motion");
+	if (!p.fps)
+		p.fps = PROCESS_FPS;
 	if (code < 0 && !folder)
 		code = check_all_files(&p, words.operand_count / 2);
 	if (code >= 0) {

@@ -16,6 +16,7 @@
 #include "config/config.h"
 #include "engines/select.h"
 #include "tools/common/settings_args.h"
+#include "tools/process/process_motion.h"
 
 #define SX_PROGRAM "stixel-process"
 
@@ -44,6 +45,8 @@ struct process {
 	double near_m, far_m;		   /* --near, --far; 0: from the scene */
 	bool colour, filled;		   /* also NAME.disparity-colour.png, NAME.disparity-filled.png */
 	bool by_class;			   /* colours of classes in NAME.overlay.png, instead of distances */
+	bool moves;			   /* --motion: the pairs are a sequence */
+	int fps;			   /* --fps */
 	struct process_files scores, maps; /* --semantics, --disparity */
 	struct sx_semantic_params classes; /* classes of the scores; empty without --semantics */
 	struct sx_class_names names;	   /* their names, and pointers to them */
@@ -52,6 +55,7 @@ struct process {
 	struct sx_context *context;
 	struct sx_context_config config; /* configuration of `context` */
 	struct sx_slots slots;		 /* a single slot */
+	struct process_motion motion;	 /* with --motion */
 	bool warned;			 /* the warning about an EXIF orientation tag was printed */
 	int done;			 /* number of pairs computed and written */
 	int sparse;			 /* number of those pairs with a density below SX_PAIRS_SPARSE */

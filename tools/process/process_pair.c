@@ -71,6 +71,7 @@ static void drop_context(struct process *p)
 
 void process_close(struct process *p)
 {
+	process_motion_finish(p);
 	drop_context(p);
 	sx_engine_close(&p->engine);
 }
@@ -183,6 +184,8 @@ static int compute(struct process *p, const struct process_job *job, const struc
 	percent = density(p);
 	p->done++;
 	print_line(p, job, percent);
+	if (p->moves && process_motion_pair(p, job->name, &why) < 0)
+		return pair_say(EX_CANTCREAT, "%s", why.text);
 	/* with maps, another matcher is responsible for the density */
 	if (percent < 100 * SX_PAIRS_SPARSE && !p->maps.count)
 		process_sparse_look(p, job->name, percent);
