@@ -96,8 +96,8 @@ void sx_log_to(int fd);
 
 /*
  * Makes the calling thread real-time for the log until sx_log_realtime_end(): its lines go through a ring of
- * 64 lines. -EAGAIN: 8 threads, or more by sx_log_add_rings(), have a ring already. After sx_log_realtime_end() the ring is free when its
- * lines have been printed.
+ * 64 lines. -EAGAIN: 8 threads, or more by sx_log_add_rings(), have a ring already. After
+ * sx_log_realtime_end() the ring is free when its lines have been printed.
  */
 int sx_log_realtime_begin(void);
 void sx_log_realtime_end(void);

@@ -19,9 +19,10 @@ int sx_instance_check(const char *name, struct sx_why *why);
 
 /*
  * Finds the folder of lock and sockets, and creates it (0755) if it is missing. It is the folder of
- * $RUNTIME_DIRECTORY, as set by systemd, that ends in /NAME, else its first folder with /NAME appended. Without this variable it is the system's
- * runtime directory for root, and the first of the user's runtime directories for other users
- * (base/runtime_dirs.h). Returns 0, or negative errno with an error message in why.
+ * $RUNTIME_DIRECTORY, as set by systemd, that ends in /NAME, else its first folder with /NAME appended.
+ * Without this variable it is the system's runtime directory for root, and the first of the user's runtime
+ * directories for other users (base/runtime_dirs.h). Returns 0, or negative errno with an error message in
+ * why.
  */
 int sx_runtime_dir(const char *name, char *dir, size_t dir_bytes, struct sx_why *why);
 

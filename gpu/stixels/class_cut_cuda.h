@@ -17,8 +17,8 @@ extern "C" {
 
 /*
  * Cuts the lists of all columns in place. in: scores of the frame, in device memory; if its data is NULL, the
- * lists stay as they are. columns: cells of the columns. scores: scores of the cells, U8, one row per column, [row][class]. segments: in device
- * memory, as sx_unmeasured_cuda_run() left them.
+ * lists stay as they are. columns: cells of the columns. scores: scores of the cells, U8, one row per column,
+ * [row][class]. segments: in device memory, as sx_unmeasured_cuda_run() left them.
  */
 cudaError_t sx_class_cut_cuda_run(const struct sx_class_cut *t, const struct sx_cuda_scores *in,
 				  const struct sx_image *columns, const struct sx_image *scores,

@@ -163,10 +163,10 @@ struct sx_params {
 int sx_cost_max(enum sx_cost cost);
 
 /*
- * Replaces each of p1, p2, fastdt_sigma_* that is 0, fastdt auto and search auto by the value that was measured best for
- * this cost, aggregation and number of paths (tests/lab/lab-accuracy.md). Replaces p1_vertical 0 by p1 if p1
- * is given, else by the best measured value; p2_vertical follows p2 in the same way. Engines call this when
- * they create a context, before sx_params_check().
+ * Replaces each of p1, p2, fastdt_sigma_* that is 0, fastdt auto and search auto by the value that was
+ * measured best for this cost, aggregation and number of paths (tests/lab/lab-accuracy.md). Replaces
+ * p1_vertical 0 by p1 if p1 is given, else by the best measured value; p2_vertical follows p2 in the same
+ * way. Engines call this when they create a context, before sx_params_check().
  */
 void sx_stereo_resolve(struct sx_stereo_params *p);
 

@@ -85,8 +85,8 @@ SX_SEGMENT_INLINE struct sx_class_cut_rows sx_class_cut_rows_of(const struct sx_
 
 /*
  * Cuts the n segments of a column in place, and sets the class of ground. cells: those of sx_unmeasured_column.
- * scores: U8, [row][class] (sx_reduce_scores()). Returns the new number of segments. A list has as many entries as rows, so it cannot
- * overflow. Thread: any; allocates nothing.
+ * scores: U8, [row][class] (sx_reduce_scores()). Returns the new number of segments. A list has as many
+ * entries as rows, so it cannot overflow. Thread: any; allocates nothing.
  */
 int sx_class_cut_column(const struct sx_class_cut *t, const uint16_t *cells, const uint8_t *scores,
 			struct sx_segment *list, int n);

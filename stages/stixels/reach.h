@@ -25,8 +25,9 @@ extern "C" {
 #define SX_REACH_SHARE 16	 /* a bin needs measured cells in this share of the columns, in image rows */
 
 /*
- * Returns the bin of a cell that measures far ground, or -1. A road that climbs is off the plane by a pixel. ground_q4: ground of the image row in the middle
- * of the cell, in its column. cell_q4: disparity of the cell, or SX_DISPARITY_INVALID.
+ * Returns the bin of a cell that measures far ground, or -1. A road that climbs is off the plane by a pixel.
+ * ground_q4: ground of the image row in the middle of the cell, in its column. cell_q4: disparity of the
+ * cell, or SX_DISPARITY_INVALID.
  */
 SX_ROAD_INLINE int sx_reach_bin(int32_t ground_q4, uint32_t cell_q4)
 {

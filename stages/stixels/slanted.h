@@ -26,8 +26,8 @@ extern "C" {
 /*
  * Tables, made once per context; the only place with log and exp. Plain data without pointers, so that it can
  * be copied to any machine. score[kind]: energy of the mean probability of a class of this kind, in units of
- * model.semantic (0 counts as half a step). outlier[kind]: cost of a squared residual in the exact model, 1/1024 nats. kw[kind]: factor of its argument
- * per weight.
+ * model.semantic (0 counts as half a step). outlier[kind]: cost of a squared residual in the exact model,
+ * 1/1024 nats. kw[kind]: factor of its argument per weight.
  */
 struct sx_slanted_tables {
 	struct sx_slanted_model model;

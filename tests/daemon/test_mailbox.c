@@ -149,8 +149,8 @@ static void test_a_pace_needs_no_waking(void **state)
 }
 
 /*
- * When the engine has read the images, the source gets them back before the frame is done. It does not get them again when the
- * frame is done.
+ * When the engine has read the images, the source gets them back before the frame is done. It does not get
+ * them again when the frame is done.
  */
 static void test_images_go_back_early(void **state)
 {

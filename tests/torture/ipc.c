@@ -1,7 +1,8 @@
 /*
  * Fails each call of base and ipc, one at a time, in this process. Lives: a publisher with its ring and its
- * socket, a reader with both, a feed with its writer, a writer of pairs, a status socket with its clients, the log with its
- * rings. Each life ends well or with a negative errno, and descriptors and files are as before.
+ * socket, a reader with both, a feed with its writer, a writer of pairs, a status socket with its clients,
+ * the log with its rings. Each life ends well or with a negative errno, and descriptors and files are as
+ * before.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

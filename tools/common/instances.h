@@ -1,6 +1,6 @@
 /*
- * Finds the instances of this machine, and the programs beside them. base/runtime_dirs.h defines the runtime directories and
- * their order.
+ * Finds the instances of this machine, and the programs beside them. base/runtime_dirs.h defines the runtime
+ * directories and their order.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,7 +1,7 @@
 /*
- * Draws stixels over an image: objects coloured by distance, ground and sky tinted, or all by class. Unseen pixels are neither
- * free nor an obstacle: they are darker and hatched. Filled stixels (STIXEL_FLAG_FILLED) are pale, with lines
- * in their colour.
+ * Draws stixels over an image: objects coloured by distance, ground and sky tinted, or all by class. Unseen
+ * pixels are neither free nor an obstacle: they are darker and hatched. Filled stixels (STIXEL_FLAG_FILLED)
+ * are pale, with lines in their colour.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -97,7 +97,8 @@ int sx_overlay_hatch_scale(int width);
 
 /*
  * Writes letters, scale px a dot, 7 dots high and 2 below the line: digits, letters, "-", "_" and ".";
- * capital letters are drawn small. Other characters are blank. Parts outside the image are cut off. Returns the column after the text.
+ * capital letters are drawn small. Other characters are blank. Parts outside the image are cut off. Returns
+ * the column after the text.
  */
 int sx_legend_text(struct sx_image *rgb, int x, int y, int scale, const char *text);
 

@@ -1,6 +1,6 @@
 /*
- * Prints the page's palette.js, class-colours.js, layout.js and advice.js, so that colours, offsets and sentences are defined
- * in one place.
+ * Prints the page's palette.js, class-colours.js, layout.js and advice.js, so that colours, offsets and
+ * sentences are defined in one place.
  *
  *	web-tables palette|class-colours|layout|advice
  *

@@ -1,7 +1,7 @@
 /*
- * A writer of pairs (source.kind = shared) without the library, which the test controls, and the source that reads from
- * it. Each step fails the test if it does not succeed. After a test the process has as many descriptors and mapped
- * buffers as before.
+ * A writer of pairs (source.kind = shared) without the library, which the test controls, and the source that
+ * reads from it. Each step fails the test if it does not succeed. After a test the process has as many
+ * descriptors and mapped buffers as before.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
