@@ -128,7 +128,8 @@ class Examples(Program):
         names = set(map(os.path.basename, support.examples()))
         self.assertEqual(names, {"reader.py", "free_space.py", "two_cameras.py", "plot.py", "scores.py", "external.py",
                                  "pairs.py", "depthai_pairs.py", "realsense_pairs.py", "zed_pairs.py", "robot.py",
-                                 "repeat.py", "stop.py", "boxes.py", "open3d_view.py", "rerun_log.py", "scan_bag.py"})
+                                 "repeat.py", "images.py", "stop.py", "boxes.py", "open3d_view.py", "rerun_log.py",
+                                 "scan_bag.py"})
         for name in names - {"robot.py"}:  # a whole robot; test_robot.py drives it
             with open(self.example(name), encoding="utf-8") as f:
                 lines = f.readlines()
@@ -199,6 +200,29 @@ class Examples(Program):
         # the first frame has no previous road, so its stixels may differ
         self.assertGreaterEqual(sum(got[k] == want[k] for k in got), len(got) - 1)
         r = self.run_it(again, self.example("repeat.py"), "/dev/null", again.name)
+        self.assertEqual((r.returncode, "not a plain file" in r.stderr), (1, True))
+
+    def test_images(self):
+        top = tempfile.mkdtemp(prefix="stixel-")
+        self.addCleanup(shutil.rmtree, top)
+        d = self.daemon("images", *SMALL, "-s", "source.fps=10", "-s", "output.planes=pair")
+        r = subprocess.run([support.STIXELCTL, "record", "--raw", "--frames", "4", "-i", d.name, top + "/drive.mcap"],
+                           env=d.client(), capture_output=True, text=True, timeout=LONG)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        r = self.run_it(d, self.example("images.py"), top + "/drive.mcap", top + "/drive")
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        self.assertRegex(r.stdout, r"^4 pairs: stixel-process --motion --fps [\d.]+ %s/drive\n$" % re.escape(top))
+        frames = list(stixel.Recording(top + "/drive.mcap"))
+        for k, f in enumerate(frames):
+            for side, image in (("image_0", f.left), ("image_1", f.right)):
+                with open("%s/drive/%s/%06d.pgm" % (top, side, k), "rb") as file:
+                    self.assertEqual(file.read(), b"P5 %d %d 255\n" % image.shape[::-1] + image.tobytes())
+        # stixeld knows the layout, and takes the camera from it
+        again = self.daemon("drive", "-s", "source.kind=files", "-s", "source.path=%s/drive" % top)
+        frame = self.open(again.name).latest(timeout=LONG)
+        for got, want in zip(frame.camera, frames[0].camera):
+            self.assertAlmostEqual(got, want, places=6)
+        r = self.run_it(d, self.example("images.py"), "/dev/null", top + "/none")
         self.assertEqual((r.returncode, "not a plain file" in r.stderr), (1, True))
 
     def test_plot(self):

@@ -120,6 +120,7 @@ WANTED = """
 {datadir}/doc/stixeld/examples/realsense_pairs.py python
 {datadir}/doc/stixeld/examples/realtime.conf
 {datadir}/doc/stixeld/examples/several.conf
+{datadir}/doc/stixeld/examples/images.py       python
 {datadir}/doc/stixeld/examples/repeat.py       python
 {datadir}/doc/stixeld/examples/scores.c
 {datadir}/doc/stixeld/examples/scores.py       python
