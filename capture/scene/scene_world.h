@@ -14,12 +14,12 @@
 
 #include "capture/scene/scene.h"
 #include "capture/scene/scene_cargo.h"
-#include "capture/scene/scene_facet.h"
 #include "capture/scene/scene_lens.h"
-#include "capture/scene/scene_noise.h"
 #include "capture/scene/scene_room.h"
 #include "capture/scene/scene_terrain.h"
 #include "capture/scene/scene_verge.h"
+#include "capture/scene/surface/scene_facet.h"
+#include "capture/scene/surface/scene_noise.h"
 
 #define SX_FACETS_MAX 2048
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "capture/scene/scene_noise.h"
+#include "capture/scene/surface/scene_noise.h"
 #include "tests/quality/painted.h"
 
 #define FIELD 16	    /* px, distance over which the offset of borders changes */

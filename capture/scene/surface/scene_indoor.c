@@ -7,8 +7,8 @@
 
 #include <stixel.h>
 
-#include "capture/scene/scene_facet.h"
-#include "capture/scene/scene_pattern.h"
+#include "capture/scene/surface/scene_facet.h"
+#include "capture/scene/surface/scene_pattern.h"
 
 #define PILE 0.012f /* size of the coarsest grains of pile, m */
 

@@ -4,8 +4,10 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "capture/scene/scene_pattern.h"
-#include "capture/scene/scene_world.h"
+#include <stdbool.h>
+
+#include "capture/scene/surface/scene_facet.h"
+#include "capture/scene/surface/scene_pattern.h"
 
 /*
  * Tone of the road. s: x from the lane's middle, t: along the street. Both cameras see the same z on a row,

@@ -6,7 +6,7 @@
 #ifndef SX_CAPTURE_SCENE_SCENE_PATTERN_H
 #define SX_CAPTURE_SCENE_SCENE_PATTERN_H
 
-#include "capture/scene/scene_noise.h"
+#include "capture/scene/surface/scene_noise.h"
 
 /* Limits a share to 0..1. */
 static inline float sx_clamp01(float x)

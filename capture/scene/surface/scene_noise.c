@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "capture/scene/scene_noise.h"
+#include "capture/scene/surface/scene_noise.h"
 
 #include <errno.h>
 #include <math.h>

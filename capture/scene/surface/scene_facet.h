@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "capture/scene/scene_noise.h"
+#include "capture/scene/surface/scene_noise.h"
 
 enum sx_shape {
 	SX_SHAPE_RECTANGLE,
