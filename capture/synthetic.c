@@ -28,7 +28,8 @@ static int synthetic_open(struct sx_source *s, const struct sx_source_params *p,
 			  struct sx_why *why)
 {
 	int width, height;
-	struct sx_scene_params scene = {.name = p->scene, .seed = p->seed, .lenses = p->lenses};
+	struct sx_scene_params scene = {
+		.name = p->scene, .seed = p->seed, .lenses = p->lenses, .fps = p->fps};
 	struct synthetic *own = calloc(1, sizeof(*own));
 	int r;
 

@@ -241,8 +241,8 @@ const struct sx_option sx_options[] = {
 		 "synthetic: number that selects the street or the rooms; the same seed gives the "
 		 "same images"),
 	TEXT("source", "scene", source.scene, "street", RESTART,
-	     "synthetic: street, open (no houses), climb, fall, ramp, verge, cargo or room; the "
-	     "scene sets [camera]"),
+	     "synthetic: street, open, climb, fall, ramp, verge, "
+	     "cargo, room, traffic, crossing, bend, yard; sets [camera]"),
 	TEXT("source", "lenses", source.lenses, "ideal", RESTART,
 	     "synthetic: ideal, or raw images that the engine rectifies: plain (barrel "
 	     "distortion), wide, fisheye"),

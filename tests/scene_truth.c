@@ -11,12 +11,28 @@
 #include "capture/scene/scene_world.h"
 
 /* Cityscapes classes that occur on a street. Furniture has none: boxes are walls here, and wood is a pole. */
-enum { ROAD, SIDEWALK, BUILDING, WALL, POLE = 5, SIGN = 7, VEGETATION, TERRAIN, SKY, PERSON, CAR = 13 };
+enum {
+	ROAD,
+	SIDEWALK,
+	BUILDING,
+	WALL,
+	POLE = 5,
+	SIGN = 7,
+	VEGETATION,
+	TERRAIN,
+	SKY,
+	PERSON,
+	RIDER,
+	CAR,
+	BICYCLE = 18
+};
 
 static uint8_t label_of(enum sx_material m)
 {
 	switch (m) {
 	case SX_MATERIAL_ROAD:
+	case SX_MATERIAL_ASPHALT:
+	case SX_MATERIAL_MARKING:
 		return ROAD;
 	case SX_MATERIAL_PAVEMENT:
 	case SX_MATERIAL_KERB:
@@ -66,6 +82,20 @@ static uint8_t label_of(enum sx_material m)
 	return SKY;
 }
 
+static uint8_t label_of_facet(const struct sx_scene *s, const struct sx_facet *f)
+{
+	if (!f->mover)
+		return label_of((enum sx_material)f->material);
+	switch (s->motion->episode.mover[f->mover].kind) {
+	case SX_MOVER_PERSON:
+		return PERSON;
+	case SX_MOVER_CYCLIST:
+		return f->material == SX_MATERIAL_FABRIC ? RIDER : BICYCLE;
+	default: /* Cityscapes has no robots */
+		return CAR;
+	}
+}
+
 int sx_scene_truth_init(struct sx_scene_truth *t, const struct sx_scene *s)
 {
 	size_t pixels = (size_t)s->params.width * (size_t)s->params.height;
@@ -101,8 +131,22 @@ void sx_scene_truth_finish(struct sx_scene_truth *t)
 	*t = (struct sx_scene_truth){0};
 }
 
+/* Facets that may be thinner than a pixel, and through which one sees: fences and panes of glass. */
+struct thin {
+	int list[SX_FACETS_MAX];
+	int count;
+};
+
+static void find_thin(const struct sx_scene *s, struct thin *ret)
+{
+	ret->count = 0;
+	for (int i = 0; i < s->count; i++)
+		if (s->facets[i].shape == SX_SHAPE_BARS || s->facets[i].shape == SX_SHAPE_PANE)
+			ret->list[ret->count++] = i;
+}
+
 /* Returns true if the right camera sees the point at left (x, y) with disparity d. */
-static bool is_visible(const struct sx_scene *s, int x, int y, double d)
+static bool is_visible(const struct sx_scene *s, const struct thin *thin, int x, int y, double d)
 {
 	const struct sx_view *v = &s->view[1];
 	double at = x - d;
@@ -118,30 +162,49 @@ static bool is_visible(const struct sx_scene *s, int x, int y, double d)
 		if (id && sx_view_probe(v, s, id - 1, at, y) > d * (1 + 1e-6) + 1e-3)
 			return false;
 	}
-	for (int k = 0; s->street.verge.on && k < s->count; k++) /* bars may be thinner than a pixel */
-		if (s->facets[k].shape == SX_SHAPE_BARS &&
-		    sx_view_probe(v, s, k, at, y) > d * (1 + 1e-6) + 1e-3)
+	for (int k = 0; k < thin->count; k++)
+		if (s->facets[thin->list[k]].shape == SX_SHAPE_BARS &&
+		    sx_view_probe(v, s, thin->list[k], at, y) > d * (1 + 1e-6) + 1e-3)
 			return false;
 	return true;
 }
 
 /* Returns true if a fence or a pane of glass is nearer to the camera than (x, y), whose disparity is d. */
-static bool is_through(const struct sx_scene *s, int x, int y, double d)
+static bool is_through(const struct sx_scene *s, const struct thin *thin, int x, int y, double d)
 {
-	for (int i = 0; i < s->count; i++) {
-		const uint8_t shape = s->facets[i].shape;
-
-		if ((shape == SX_SHAPE_BARS || shape == SX_SHAPE_PANE) &&
-		    sx_view_is_before(&s->view[0], s, i, x, y, d))
+	for (int i = 0; i < thin->count; i++)
+		if (sx_view_is_before(&s->view[0], s, thin->list[i], x, y, d))
 			return true;
-	}
 	return false;
+}
+
+/* Sets the line of the road, whose plane rolls with the camera in scenes with motion. */
+static void set_road(const struct sx_scene *s, struct sx_scene_truth *t)
+{
+	const struct sx_camera *c = &s->camera;
+	const struct sx_pose *p = &s->pose;
+	double scale;
+
+	t->camera = *c;
+	t->camera.pitch_deg = p->pitch_deg;
+	if (s->motion) {
+		t->camera.height_m += p->heave;
+		scale = c->baseline_m / t->camera.height_m;
+		t->road_cross = scale * p->cos_pitch * p->sin_roll;
+		t->road_slope = scale * p->cos_pitch * p->cos_roll * (c->fx / c->fy);
+		t->road_offset = scale * c->fx * p->sin_pitch - c->cx * t->road_cross - c->cy * t->road_slope;
+		return;
+	}
+	t->road_cross = c->baseline_m / c->height_m * s->street.verge.cross;
+	t->road_slope = c->baseline_m / c->height_m * p->cos_pitch * (c->fx / c->fy);
+	t->road_offset = c->baseline_m / c->height_m *
+			 (c->fx * p->sin_pitch - c->cy * p->cos_pitch - c->cx * s->street.verge.cross);
 }
 
 void sx_scene_truth(struct sx_scene *s, uint32_t frame, struct sx_scene_truth *t)
 {
-	const struct sx_camera *c = &s->camera;
 	const struct sx_view *left = &s->view[0];
+	struct thin thin;
 
 	sx_scene_build(s, frame);
 	sx_view_draw_ground(&s->view[0], s, 0);
@@ -154,13 +217,8 @@ void sx_scene_truth(struct sx_scene *s, uint32_t frame, struct sx_scene_truth *t
 		}
 	sx_view_draw(&s->view[0], s, 0);
 	sx_view_draw(&s->view[1], s, 1);
-	t->camera = *c;
-	t->camera.pitch_deg = s->pose.pitch_deg;
-	t->road_cross = c->baseline_m / c->height_m * s->street.verge.cross;
-	t->road_slope = c->baseline_m / c->height_m * s->pose.cos_pitch * (c->fx / c->fy);
-	t->road_offset =
-		c->baseline_m / c->height_m *
-		(c->fx * s->pose.sin_pitch - c->cy * s->pose.cos_pitch - c->cx * s->street.verge.cross);
+	find_thin(s, &thin);
+	set_road(s, t);
 	for (int y = 0; y < t->height; y++)
 		for (int x = 0; x < t->width; x++) {
 			size_t at = (size_t)y * (size_t)t->width + (size_t)x;
@@ -169,10 +227,10 @@ void sx_scene_truth(struct sx_scene *s, uint32_t frame, struct sx_scene_truth *t
 
 			t->disparity[at] = (float)d;
 			t->kind[at] = f ? f->kind : STIXEL_SKY;
-			t->label[at] = f ? label_of((enum sx_material)f->material) : SKY;
+			t->label[at] = f ? label_of_facet(s, f) : SKY;
 			t->object[at] = f ? f->object : 0;
-			t->visible[at] = is_visible(s, x, y, d);
-			t->through[at] = (s->street.verge.on || s->room.pane_count) && is_through(s, x, y, d);
+			t->visible[at] = is_visible(s, &thin, x, y, d);
+			t->through[at] = is_through(s, &thin, x, y, d);
 		}
 }
 

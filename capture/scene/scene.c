@@ -12,6 +12,7 @@
 
 #include "base/contract.h"
 #include "capture/scene/scene_light.h"
+#include "capture/scene/scene_moving.h"
 #include "capture/scene/scene_world.h"
 #include "stages/rectify/rig.h"
 
@@ -19,6 +20,7 @@ static const struct {
 	const char *name;
 	enum sx_relief relief;
 	bool open, verge, cargo, room;
+	enum sx_motion_kind motion;
 } names[] = {
 	{.name = "street"},
 	{.name = "open", .open = true},
@@ -28,6 +30,10 @@ static const struct {
 	{.name = "verge", .verge = true},
 	{.name = "cargo", .open = true, .cargo = true},
 	{.name = "room", .room = true},
+	{.name = "traffic", .motion = SX_MOTION_TRAFFIC},
+	{.name = "crossing", .motion = SX_MOTION_CROSSING},
+	{.name = "bend", .motion = SX_MOTION_BEND},
+	{.name = "yard", .motion = SX_MOTION_YARD},
 };
 
 static int find_name(const char *name)
@@ -43,7 +49,7 @@ static int find_name(const char *name)
 void sx_scene_usual_size(const char *name, int *width, int *height)
 {
 	const int i = find_name(name);
-	const bool room = i >= 0 && names[i].room;
+	const bool room = i >= 0 && (names[i].room || names[i].motion == SX_MOTION_YARD);
 
 	*width = room ? SX_ROOM_WIDTH : SX_SCENE_WIDTH;
 	*height = room ? SX_ROOM_HEIGHT : SX_SCENE_HEIGHT;
@@ -67,7 +73,10 @@ void sx_scene_camera(const struct sx_scene_params *p, struct sx_camera *ret)
 {
 	const int i = find_name(p->name);
 
-	*ret = i >= 0 && names[i].room ? sx_room_camera(p) : street_camera(p->width, p->height);
+	if (i >= 0 && names[i].motion == SX_MOTION_YARD)
+		*ret = sx_yard_camera(p);
+	else
+		*ret = i >= 0 && names[i].room ? sx_room_camera(p) : street_camera(p->width, p->height);
 }
 
 static void init_street(struct sx_scene *s, int name)
@@ -153,7 +162,8 @@ int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, stru
 	if (name < 0)
 		return sx_why_fail(
 			-EINVAL, why,
-			"unknown scene '%s', allowed street, open, climb, fall, ramp, verge, cargo, room",
+			"unknown scene '%s', allowed street, open, climb, fall, ramp, verge, cargo, room, "
+			"traffic, crossing, bend, yard",
 			p->name);
 	if (!is_size(p->width, p->height, "scene", why) ||
 	    ((p->raw_width || p->raw_height) && !is_size(p->raw_width, p->raw_height, "raw image", why)))
@@ -167,10 +177,14 @@ int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, stru
 	s->params.name = names[name].name;
 	s->rig = rig;
 	sx_scene_camera(p, &s->camera);
-	if (names[name].room)
+	if (names[name].motion) {
+		if (sx_moving_init(s, names[name].motion) < 0)
+			goto fail;
+	} else if (names[name].room) {
 		sx_room_init(s);
-	else
+	} else {
 		init_street(s, name);
+	}
 	s->facets = calloc(SX_FACETS_MAX, sizeof(*s->facets));
 	if (!s->facets || sx_texture_init(&s->texture, s->exposure.seed) < 0 || init_views(s) < 0)
 		goto fail;
@@ -192,6 +206,7 @@ void sx_scene_destroy(struct sx_scene *s)
 		sx_lens_finish(&s->lens[side]);
 	}
 	sx_texture_finish(&s->texture);
+	free(s->motion);
 	free(s->facets);
 	free(s);
 }
@@ -206,7 +221,9 @@ void sx_scene_build(struct sx_scene *s, uint32_t frame)
 	s->count = 0;
 	s->shadow_count = 0;
 	s->next_object = 1;
-	if (s->room.on)
+	if (s->motion)
+		sx_moving_build(s, frame);
+	else if (s->room.on)
 		sx_room_build(s, frame);
 	else
 		sx_street_build(s, frame);

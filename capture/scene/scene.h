@@ -41,6 +41,13 @@ struct sx_scene;
  * small objects of known size and distance. "room": rooms as a small robot sees them, with cameras 6 cm apart
  * and 0.2 to 0.5 m above the floor (scene_room.h).
  *
+ * Scenes with truth of motion (motion/episode.h), in which each thing has its own path and speed, and the camera
+ * turns, shakes and dives: "traffic": a car ahead that brakes and speeds up, oncoming cars, cars that turn off or in,
+ * cyclists. "crossing": people and cyclists cross, start and stop, some behind parked vans, and cars cross. "bend":
+ * the street bends, and the camera turns by up to 25 degrees a second. "yard": a robot with cameras 7.5 cm apart,
+ * among people, another robot, and things that stand. All have leaves that sway, and fences with equal bars. After
+ * 24 s such a scene begins anew elsewhere.
+ *
  * lenses: "ideal" (NULL: ideal): the images are a rectified pair. All other lenses give raw images. After
  * rectification by sx_scene_rig() these equal the images of ideal lenses, except for the loss by
  * interpolation. "plain": barrel distortion, as of cheap cameras. "wide": up to 105 degrees, the rational
@@ -48,6 +55,9 @@ struct sx_scene;
  * differ in focal lengths and principal points.
  *
  * raw_width, raw_height: size of raw images, px, within the same limits; 0: as the rectified images.
+ *
+ * fps: frames per second of the scenes with truth of motion: frame n shows their world at n / fps s. 0: 30. In other
+ * scenes, speeds are per frame.
  */
 struct sx_scene_params {
 	const char *name;
@@ -55,6 +65,7 @@ struct sx_scene_params {
 	int width, height; /* size of the rectified images, px, 32..4096 x 32..2160 */
 	const char *lenses;
 	int raw_width, raw_height;
+	double fps;
 };
 
 /*

@@ -24,8 +24,8 @@ static void cross(const double a[3], const double b[3], double ret[3])
 }
 
 /*
- * Converts to camera axes: x right, y down, z forward. height: the camera's height for points, 0 for
- * directions.
+ * Converts to camera axes: x right, y down, z forward. x, height: offset to the right and height of the camera
+ * for points, 0 for directions.
  */
 static void to_camera(const struct sx_pose *p, const double w[3], double x, double height, double ret[3])
 {
@@ -34,6 +34,12 @@ static void to_camera(const struct sx_pose *p, const double w[3], double x, doub
 	ret[0] = w[0] - x;
 	ret[1] = -h * p->cos_pitch - w[2] * p->sin_pitch;
 	ret[2] = -h * p->sin_pitch + w[2] * p->cos_pitch;
+	if (p->sin_roll != 0) {
+		const double down = ret[1];
+
+		ret[0] = w[0] * p->cos_roll + down * p->sin_roll - x;
+		ret[1] = down * p->cos_roll - w[0] * p->sin_roll;
+	}
 }
 
 /* Returns scale * (a . ray(x, y)) as an affine function of x, y. */
@@ -54,7 +60,7 @@ static void project(const struct sx_facet *f, const struct sx_scene *scene, int 
 	const struct sx_camera *c = &scene->camera;
 	double o[3], u[3], v[3], n[3], s[3], t[3], no, scale;
 
-	to_camera(&scene->pose, f->origin, side ? c->baseline_m : 0, c->height_m, o);
+	to_camera(&scene->pose, f->origin, side ? c->baseline_m : 0, c->height_m + scene->pose.heave, o);
 	to_camera(&scene->pose, f->u, 0, 0, u);
 	to_camera(&scene->pose, f->v, 0, 0, v);
 	cross(u, v, n);
@@ -117,6 +123,14 @@ static bool in_bars(const struct sx_facet *f, double s, double t)
 	return bar - (double)sx_floor(bar) < 0.23 || (t > 0.08 && t < 0.14) || t > f->t1 - 0.05;
 }
 
+/* Returns true if a point is on the rim of a wheel. */
+static bool in_ring(const struct sx_facet *f, double a, double b)
+{
+	const double inner = 1 - 2 * (double)f->inset[0] / f->s1;
+
+	return in_ellipse(a, b) && !in_ellipse(a / inner, b / inner);
+}
+
 static bool facet_covers(const struct sx_facet *f, const struct sx_texture *texture, double s, double t)
 {
 	double a = 2 * s / f->s1 - 1, b = 2 * t / f->t1 - 1;
@@ -137,6 +151,8 @@ static bool facet_covers(const struct sx_facet *f, const struct sx_texture *text
 	case SX_SHAPE_PANE:
 		return s < (double)f->inset[0] || s > f->s1 - (double)f->inset[0] ||
 		       t < (double)f->inset[1] || t > f->t1 - (double)f->inset[1];
+	case SX_SHAPE_RING:
+		return in_ring(f, a, b);
 	}
 	return false;
 }

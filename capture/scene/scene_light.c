@@ -5,6 +5,8 @@
  */
 #include "capture/scene/scene_light.h"
 
+#include <math.h>
+
 #define BLOOM_RADIUS 0.0125 /* radius of the bloom, rad: 9 px of KITTI's camera */
 #define BLOOM 150	    /* tone in the middle of a white area; half of it at a straight edge */
 #define WHITE 262	    /* tone before gain that both cameras show as about 255 */
@@ -22,13 +24,45 @@ static float light_glare(const struct sx_verge *v, double a, double b)
 	return r2 >= 1 ? 0 : v->glare * (1 - r2) * (1.5f - 0.5f * (1 - r2));
 }
 
+/* Returns atan(x), |x| < 4, within 1e-9. The root is exact to the last bit on every machine. */
+static double arc_tangent(double x)
+{
+	double q, r = 0;
+
+	for (int i = 0; i < 3; i++) /* halves the angle */
+		x /= 1 + sqrt(1 + x * x);
+	q = x * x;
+	for (int k = 11; k >= 1; k -= 2)
+		r = 1.0 / k - q * r;
+	return 8 * x * r;
+}
+
+/* Returns the sky's tone in scenes with motion, where it keeps its place when the camera turns. */
+static float turned_sky(const struct sx_scene *s, double x, double y)
+{
+	const struct sx_camera *c = &s->camera;
+	const struct sx_pose *p = &s->pose;
+	const double a = (x - c->cx) / c->fx, b = (y - c->cy) / c->fy;
+	/* undo roll, pitch and course; the sky is a cylinder */
+	const double right = a * p->cos_roll - b * p->sin_roll, low = a * p->sin_roll + b * p->cos_roll;
+	const double ahead = p->cos_pitch - low * p->sin_pitch, down = p->sin_pitch + low * p->cos_pitch;
+	const double round = s->motion->pose.course + arc_tangent(right / ahead), up = -down / ahead;
+	const float cloud = sx_texture_sample(&s->texture, round * 180 + 31, up * 420, (float)(180 / c->fx)) +
+			    sx_texture_sample(&s->texture, round * 40 + 3, up * 90, 1);
+
+	return s->exposure.sky - 60 * (up < 0 ? 0 : (float)up) + 5 * cloud;
+}
+
 float sx_view_sky(const struct sx_scene *s, double x, double y)
 {
 	const struct sx_camera *c = &s->camera;
 	double a = (x - c->cx) / c->fx, b = (c->cy - y) / c->fy + s->pose.sin_pitch;
-	float up = b < 0 ? 0 : (float)b;
-	float cloud = sx_texture_sample(&s->texture, a * 180 + 31, b * 420, (float)(180 / c->fx)) +
-		      sx_texture_sample(&s->texture, a * 40 + 3, b * 90, 1);
+	float up = b < 0 ? 0 : (float)b, cloud;
+
+	if (s->motion)
+		return turned_sky(s, x, y);
+	cloud = sx_texture_sample(&s->texture, a * 180 + 31, b * 420, (float)(180 / c->fx)) +
+		sx_texture_sample(&s->texture, a * 40 + 3, b * 90, 1);
 
 	return s->exposure.sky - 60 * up + 5 * cloud +
 	       (s->street.verge.on ? light_glare(&s->street.verge, a, b) : 0);

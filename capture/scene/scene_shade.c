@@ -26,6 +26,16 @@ static void select_all_shadows(const struct sx_scene *s, struct row_shadows *ret
 		ret->list[ret->count] = &s->shadows[ret->count];
 }
 
+/* Selects by the distance of the ground on a row, which a roll of the camera hardly changes. */
+static void select_turned_shadows(const struct sx_scene *s, double z, struct row_shadows *ret)
+{
+	ret->count = 0;
+	for (int i = 0; i < s->shadow_count; i++)
+		if ((double)s->shadows[i].nearest < z * 1.06 + 1 &&
+		    (double)s->shadows[i].farthest > z * 0.85 - 1)
+			ret->list[ret->count++] = &s->shadows[i];
+}
+
 static void select_shadows(const struct sx_scene *s, double y, struct row_shadows *ret)
 {
 	const struct sx_camera *c = &s->camera;
@@ -41,6 +51,10 @@ static void select_shadows(const struct sx_scene *s, double y, struct row_shadow
 	if (down <= 1e-4)
 		return;
 	z = c->height_m / down * (s->pose.cos_pitch - yn * s->pose.sin_pitch);
+	if (s->motion) {
+		select_turned_shadows(s, z, ret);
+		return;
+	}
 	for (int i = 0; i < s->shadow_count; i++) {
 		const struct sx_shadow *h = &s->shadows[i];
 
@@ -64,6 +78,14 @@ static float shadow_at(const struct row_shadows *rows, float x, float z)
 	for (int i = 0; i < rows->count; i++) {
 		const struct sx_shadow *h = rows->list[i];
 
+		if (h->cosine != 0 || h->sine != 0) {
+			const float a = x - h->x, b = z - h->z, right = a * h->cosine - b * h->sine,
+				    ahead = a * h->sine + b * h->cosine;
+
+			light *= 1 - h->dark * ramp(right, h->x0, h->x1, h->sharp) *
+					     ramp(ahead, h->z0, h->z1, h->sharp);
+			continue;
+		}
 		if ((x - h->x0) * h->sharp > -0.5f && (h->x1 - x) * h->sharp > -0.5f)
 			light *= 1 -
 				 h->dark * ramp(x, h->x0, h->x1, h->sharp) * ramp(z, h->z0, h->z1, h->sharp);
@@ -154,7 +176,8 @@ static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int
 	tone = sx_material_tone(f, &scene->texture, s, t, fs, ft) * f->light;
 	if (f->kind == 0 && rows->count && scene->room.on)
 		tone *= shadow_at(rows, (float)(s + f->s_texture), (float)(t + f->t_texture));
-	else if (f->kind == 0 && rows->count && (scene->terrain.count || scene->street.verge.on))
+	else if (f->kind == 0 && rows->count &&
+		 (scene->terrain.count || scene->street.verge.on || scene->motion))
 		tone *= shadow_at(rows, (float)(f->origin[0] + s * f->u[0] + t * f->v[0]),
 				  (float)(f->origin[2] + s * f->u[2] + t * f->v[2]));
 	else if (f->kind == 0 && rows->count)

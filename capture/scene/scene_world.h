@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/scene/motion/motion.h"
 #include "capture/scene/scene.h"
 #include "capture/scene/scene_cargo.h"
 #include "capture/scene/scene_lens.h"
@@ -26,10 +27,12 @@
 /*
  * A soft dark patch on the ground. x0..x1, z0..z1: relative to the camera, m; in rooms, the place in the
  * texture of the ground. sharp: 1 / width of its rim, 1/m. dark: share of the light that is missing in its
- * middle.
+ * middle. In scenes with motion, x0..z1 are relative to the place (x, z), and turned to the right about it.
+ * Such shadows touch distances nearest..farthest only, m.
  */
 struct sx_shadow {
 	float x0, x1, z0, z1, sharp, dark;
+	float x, z, cosine, sine, nearest, farthest;
 };
 
 #define SX_SHADOWS_MAX 256
@@ -39,9 +42,10 @@ struct sx_projection {
 	double d[3], s[3], t[3];
 };
 
-/* Pose of the camera in a frame. */
+/* Pose of the camera in a frame. heave: above its usual height, m. sin_roll: 0 except in scenes with motion. */
 struct sx_pose {
 	double x, z, sin_pitch, cos_pitch, pitch_deg;
+	double heave, sin_roll, cos_roll;
 };
 
 /* The image of one camera before shading. id: facet index + 1; 0: sky. */
@@ -85,6 +89,7 @@ struct sx_scene {
 	struct sx_camera camera;
 	struct sx_street street;
 	struct sx_room room;
+	struct sx_motion *motion; /* NULL: a scene without truth of motion */
 	struct sx_exposure exposure;
 	struct sx_texture texture;
 	struct sx_pose pose;

@@ -19,7 +19,8 @@ enum sx_shape {
 	SX_SHAPE_PERSON,
 	SX_SHAPE_BARS, /* a fence; objects behind it are visible between the bars */
 	/* frame of a pane of glass, inset[0] wide at the sides, inset[1] below and above, m */
-	SX_SHAPE_PANE
+	SX_SHAPE_PANE,
+	SX_SHAPE_RING /* rim of an ellipse, inset[0] wide, m; objects behind it are visible in its middle */
 };
 
 enum sx_material {
@@ -42,6 +43,8 @@ enum sx_material {
 	SX_MATERIAL_CLOTH,
 	SX_MATERIAL_RAIL,
 	SX_MATERIAL_HILLS,
+	SX_MATERIAL_ASPHALT, /* a road without markings */
+	SX_MATERIAL_MARKING, /* white paint on a road */
 	/* materials of rooms (scene_indoor.c) */
 	SX_MATERIAL_PLANKS,
 	SX_MATERIAL_CARPET,
@@ -84,6 +87,7 @@ struct sx_facet {
 	float detail[4];
 	uint64_t seed;
 	uint16_t object;
+	uint16_t mover; /* number of the mover in the episode (motion/episode.h); 0: of the standing world */
 	uint8_t kind, shape, material, part;
 };
 

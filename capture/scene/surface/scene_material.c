@@ -37,6 +37,20 @@ static float road(const struct sx_facet *f, const struct sx_texture *texture, do
 			sx_clamp01(paint) * sx_clamp01(0.82f + 0.1f * sx_grain(texture, s, t, 24, foot, 3)));
 }
 
+/* Tone of asphalt without markings, with repaired patches on a grid. detail[0]: of fine grit, seen from near by. */
+static float asphalt(const struct sx_facet *f, const struct sx_texture *texture, double s, double t, float fs,
+		     float ft)
+{
+	float foot = fs > 0.12f * ft ? fs : 0.12f * ft;
+	float tone = f->grey + 8.5f * sx_grain(texture, s, t, 64, foot, 1) +
+		     6 * sx_grain(texture, s, t, 4, foot, 2);
+
+	if (f->detail[0] > 0)
+		tone += f->detail[0] * sx_grain(texture, s, t, 260, foot, 7);
+	tone -= 11 * sx_pulse(s, 32, 11, 1.4, fs) * sx_pulse(t, 16, 5, 2.5, ft);
+	return tone - 9 * sx_pulse(s, 16, 3, 3, fs) * sx_pulse(t, 64, 21, 5, ft);
+}
+
 static float pavement(const struct sx_facet *f, const struct sx_texture *texture, double s, double t,
 		      float fs, float ft)
 {
@@ -298,6 +312,11 @@ float sx_material_tone(const struct sx_facet *f, const struct sx_texture *textur
 		return cloth(f, texture, s, t, foot);
 	case SX_MATERIAL_RAIL:
 		return rail(f, texture, s, t, fs, ft);
+	case SX_MATERIAL_ASPHALT:
+		return asphalt(f, texture, s + f->s_texture, t + f->t_texture, fs, ft);
+	case SX_MATERIAL_MARKING:
+		return f->grey +
+		       12 * sx_grain(texture, s + f->s_texture, t + f->t_texture, 24, foot, f->seed);
 	case SX_MATERIAL_HILLS:
 		return f->grey + 9 * sx_grain(texture, s + f->s_texture, t, 2, foot, f->seed);
 	default:

@@ -87,7 +87,8 @@ static void test_wrong_parameters(void **state)
 	assert_int_equal(sx_scene_create(&s, &p, &why), -22);
 	assert_string_equal(
 		why.text,
-		"unknown scene 'strete', allowed street, open, climb, fall, ramp, verge, cargo, room");
+		"unknown scene 'strete', allowed street, open, climb, fall, ramp, verge, cargo, room, "
+		"traffic, crossing, bend, yard");
 	p = (struct sx_scene_params){"street", 1, 31, H};
 	assert_int_equal(sx_scene_create(&s, &p, &why), -22);
 	assert_string_equal(why.text, "scene size 31x180 is outside 32x32 to 4096x2160");
