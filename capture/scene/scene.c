@@ -176,6 +176,7 @@ int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, stru
 	s->params = *p;
 	s->params.name = names[name].name;
 	s->rig = rig;
+	sx_scene_misplace(&p->right, &s->rig);
 	sx_scene_camera(p, &s->camera);
 	if (names[name].motion) {
 		if (sx_moving_init(s, names[name].motion) < 0)

@@ -30,6 +30,15 @@ struct stixel; /* include/stixel.h */
 struct sx_scene;
 
 /*
+ * Error of the right camera that its calibration does not know. shift_px: its image is shifted to the right by this
+ * many px of the rectified image, so that all disparities are too small by it. The angles turn the camera: up, to
+ * the right, and clockwise.
+ */
+struct sx_scene_error {
+	double shift_px, pitch_deg, yaw_deg, roll_deg;
+};
+
+/*
  * Parameters of a scene.
  *
  * name: "street" (NULL: street). "open": the same road without buildings, trees and parked cars. "climb" and
@@ -58,6 +67,8 @@ struct sx_scene;
  *
  * fps: frames per second of the scenes with truth of motion: frame n shows their world at n / fps s. 0: 30. In other
  * scenes, speeds are per frame.
+ *
+ * right: the images show it, and sx_scene_rig() does not have it.
  */
 struct sx_scene_params {
 	const char *name;
@@ -66,6 +77,7 @@ struct sx_scene_params {
 	const char *lenses;
 	int raw_width, raw_height;
 	double fps;
+	struct sx_scene_error right;
 };
 
 /*

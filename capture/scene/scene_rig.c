@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "base/contract.h"
-#include "capture/scene/scene.h"
+#include "capture/scene/scene_world.h"
+#include "stages/rectify/mat3.h"
 #include "stages/rectify/rig.h"
 
 #define DEGREE (3.14159265358979323846 / 180)
@@ -68,12 +69,11 @@ static void set_identity(double r[9])
 }
 
 /* Sets the rotation about z, then y, then x. */
-static void set_rotation(int side, double r[9])
+static void set_rotation(double pitch_deg, double yaw_deg, double roll_deg, double r[9])
 {
-	sx_must_index(side, 2);
-	double cx = cos(mounted[side].pitch_deg * DEGREE), sx = sin(mounted[side].pitch_deg * DEGREE);
-	double cy = cos(mounted[side].yaw_deg * DEGREE), sy = sin(mounted[side].yaw_deg * DEGREE);
-	double cz = cos(mounted[side].roll_deg * DEGREE), sz = sin(mounted[side].roll_deg * DEGREE);
+	double cx = cos(pitch_deg * DEGREE), sx = sin(pitch_deg * DEGREE);
+	double cy = cos(yaw_deg * DEGREE), sy = sin(yaw_deg * DEGREE);
+	double cz = cos(roll_deg * DEGREE), sz = sin(roll_deg * DEGREE);
 
 	r[0] = cy * cz;
 	r[1] = -cy * sz;
@@ -171,7 +171,8 @@ static void set_raw(struct sx_rig *rig, int name)
 		};
 		memcpy(rig->raw[side].distortion, names[name].distortion[side],
 		       sizeof(names[name].distortion[side]));
-		set_rotation(side, rig->rotation[side]);
+		set_rotation(mounted[side].pitch_deg, mounted[side].yaw_deg, mounted[side].roll_deg,
+			     rig->rotation[side]);
 	}
 	fx = smaller(fitting_focal(rig, 0), fitting_focal(rig, 1) / RIGHT_TO_LEFT);
 	fx = smaller(fx, focal_across(rig, names[name].across_deg));
@@ -208,4 +209,16 @@ int sx_scene_rig(const struct sx_scene_params *p, struct sx_rig *ret, struct sx_
 	if (name > 0)
 		set_raw(ret, name);
 	return 0;
+}
+
+void sx_scene_misplace(const struct sx_scene_error *e, struct sx_rig *rig)
+{
+	double by[9], r[9];
+
+	rig->raw[1].cx += e->shift_px * rig->raw[1].fx / rig->fx;
+	if (e->pitch_deg == 0 && e->yaw_deg == 0 && e->roll_deg == 0)
+		return;
+	set_rotation(e->pitch_deg, e->yaw_deg, e->roll_deg, by);
+	sx_mat3_multiply(r, rig->rotation[1], by);
+	memcpy(rig->rotation[1], r, sizeof(r));
 }

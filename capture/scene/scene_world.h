@@ -107,6 +107,9 @@ struct sx_scene {
 	struct sx_lens_view lens[2];
 };
 
+/* scene_rig.c: adds the error of the right camera. */
+void sx_scene_misplace(const struct sx_scene_error *e, struct sx_rig *rig);
+
 /* scene.c: fills facets, shadows and pose of a frame. */
 void sx_scene_build(struct sx_scene *s, uint32_t frame);
 
