@@ -536,6 +536,70 @@ static void test_things_are_where_truth_says(void **state)
 		}
 }
 
+/* Returns the mean difference between pictures around the middle, of which b is shifted to the right by dx. */
+static double difference(const struct sx_image *a, const struct sx_image *b, int dx)
+{
+	double sum = 0;
+	int n = 0;
+
+	for (int y = a->height / 2 - 30; y < a->height / 2 + 30; y++)
+		for (int x = a->width / 2 - 60; x < a->width / 2 + 60; x++, n++)
+			sum += fabs((double)((uint8_t *)sx_image_row(a, y))[x] -
+				    ((uint8_t *)sx_image_row(b, y))[x + dx]);
+	return sum / n;
+}
+
+/* Draws the right picture of a street without noise, and with this error of the right camera. */
+static void draw_right(const struct sx_scene_error *e, struct sx_image *left, struct sx_image *right)
+{
+	const struct sx_scene_params p = {.seed = 3, .width = WIDE, .height = HIGH, .right = *e};
+	struct sx_scene *s;
+	struct sx_rig rig;
+	struct sx_why why;
+
+	assert_int_equal(sx_scene_create(&s, &p, &why), 0);
+	assert_int_equal(sx_scene_rig(&p, &rig, &why), 0);
+	assert_true(sx_rig_is_rectified(&rig)); /* it has no part of the error */
+	assert_int_equal(sx_image_init(left, SX_PIXEL_U8, WIDE, HIGH), 0);
+	assert_int_equal(sx_image_init(right, SX_PIXEL_U8, WIDE, HIGH), 0);
+	s->exposure.noise = 0;
+	sx_scene_render(s, 9, left, right);
+	sx_scene_destroy(s);
+}
+
+static void test_a_right_camera_against_its_calibration(void **state)
+{
+	const double fx = 721.5 / 1242 * WIDE, fy = fx;
+	const struct sx_scene_error errors[] = {
+		{0},
+		{.shift_px = 3},
+		{.yaw_deg = -atan(3 / fx) /
+			    (3.14159265358979323846 / 180)}, /* to the left: shows things 3 px right */
+		{.pitch_deg = atan(3 / fy) / (3.14159265358979323846 / 180)},
+		{.shift_px = 0.5},
+	};
+	struct sx_image left[5], right[5];
+	double down = 0;
+
+	for (int i = 0; i < 5; i++)
+		draw_right(&errors[i], &left[i], &right[i]);
+	for (int i = 1; i < 5; i++)
+		assert_true(difference(&left[0], &left[i], 0) < 0.6);
+	assert_true(difference(&right[0], &right[1], 3) < 0.6 && difference(&right[0], &right[1], 0) > 3);
+	assert_true(difference(&right[0], &right[2], 3) < 1 && difference(&right[0], &right[2], 0) > 3);
+	/* half a pixel is as far from no shift as from one of a pixel */
+	assert_true(difference(&right[0], &right[4], 0) > 0.5 && difference(&right[0], &right[4], 1) > 0.5);
+	for (int y = HIGH / 2 - 30; y < HIGH / 2 + 30; y++)
+		for (int x = WIDE / 2 - 60; x < WIDE / 2 + 60; x++)
+			down += fabs((double)((uint8_t *)sx_image_row(&right[0], y))[x] -
+				     ((uint8_t *)sx_image_row(&right[3], y + 3))[x]);
+	assert_true(down / 7200 < 1);
+	for (int i = 0; i < 5; i++) {
+		sx_image_finish(&left[i]);
+		sx_image_finish(&right[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -544,6 +608,7 @@ int main(void)
 		cmocka_unit_test(test_rigs_show_all_of_the_rectified_image),
 		cmocka_unit_test(test_rectified_it_is_the_ideal_picture),
 		cmocka_unit_test(test_things_are_where_truth_says),
+		cmocka_unit_test(test_a_right_camera_against_its_calibration),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -172,6 +172,16 @@ static int thing_of(const struct job *j, const struct stixel *s)
 	return best - 1;
 }
 
+/* Returns what measured disparities lack in the middle of the image, px. */
+static double offset_of(const struct job *j)
+{
+	const struct sx_scene_params *p = &j->options.params;
+	struct sx_camera c;
+
+	sx_scene_camera(p, &c);
+	return p->right.shift_px - c.fx * tan(p->right.yaw_deg * SX_DEGREE);
+}
+
 static void print_answer(FILE *f, const struct job *j, const struct stixel *s)
 {
 	const struct sx_camera *c = &j->truth.camera;
@@ -209,7 +219,7 @@ static int write_answers(struct job *j, unsigned n)
 	f = open_file(j->options.answers, name);
 	if (!f)
 		return -1;
-	fprintf(f, "%.6f\n", j->options.params.right.shift_px);
+	fprintf(f, "%.6f\n", offset_of(j));
 	if (close_file(f) < 0 || n == 0)
 		return n == 0 ? 0 : -1;
 	snprintf(name, sizeof(name), "%04u.ego.txt", n);
@@ -275,7 +285,7 @@ static int write_calibration(const struct job *j)
 	fprintf(f,
 		"fx: %.9g\nfy: %.9g\ncx: %.9g\ncy: %.9g\nbaseline_m: %.9g\nwidth: %d\nheight: %d\nfps: %.9g\n"
 		"disparity_offset_px: %.9g\n",
-		c.fx, c.fy, c.cx, c.cy, c.baseline_m, p->width, p->height, p->fps, p->right.shift_px);
+		c.fx, c.fy, c.cx, c.cy, c.baseline_m, p->width, p->height, p->fps, offset_of(j));
 	return close_file(f);
 }
 
