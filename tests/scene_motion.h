@@ -41,7 +41,7 @@ struct sx_scene_motion {
 /* Allocates the truth of a scene's size. Errors as of sx_scene_truth_init(), and -EINVAL without truth of motion. */
 int sx_scene_motion_init(struct sx_scene_motion *m, const struct sx_scene *s);
 void sx_scene_motion_finish(struct sx_scene_motion *m);
-/* Computes the truth of the frame for which sx_scene_truth() was called last. */
+/* Computes the truth of the frame for which sx_scene_truth() was called last, or which was built and drawn. */
 void sx_scene_motion(const struct sx_scene *s, struct sx_scene_motion *m);
 /* Computes the pose of a camera in another one: the inverse of `from`, times `pose`. */
 void sx_scene_pose_in(const double from[12], const double pose[12], double ret[12]);

@@ -192,6 +192,8 @@ static void test_velocity_is_the_change_of_place(void **state)
 	const double h = 1e-4;
 	long moving = 0, turning = 0;
 
+	if (EMULATED(SAME_BYTES))
+		return;
 	for (int i = 0; i < SCENES; i++) {
 		struct sx_scene *s = create(names[i], 11, 10, 64, 64);
 		struct sx_motion *m = s->motion;
@@ -279,6 +281,8 @@ static bool are_apart(const struct rectangle *a, const struct rectangle *b)
 
 static void test_movers_do_not_meet(void **state)
 {
+	if (EMULATED(SAME_BYTES))
+		return;
 	for (int i = 0; i < SCENES; i++)
 		for (unsigned seed = 1; seed <= 8; seed++) {
 			struct sx_scene *s = create(names[i], seed, 10, 64, 64);
@@ -331,6 +335,8 @@ static bool is_in_way(const struct sx_scene *s, const struct sx_facet *f, const 
 
 static void test_nothing_stands_in_the_way(void **state)
 {
+	if (EMULATED(SAME_BYTES))
+		return;
 	for (int i = 0; i < SCENES; i++)
 		for (unsigned seed = 1; seed <= 6; seed++) {
 			struct sx_scene *s = create(names[i], seed, 10, 64, 64);
@@ -458,6 +464,8 @@ static void compare(const struct moving *before, const struct moving *now, doubl
 /* Grey values of frame n are those of frame n-1, at the places that the truth of motion gives. */
 static void test_motion_leads_to_the_same_surface(void **state)
 {
+	if (EMULATED(SAME_BYTES))
+		return;
 	for (int i = 0; i < SCENES; i++) {
 		struct difference stands = {0}, moves = {0};
 
@@ -506,7 +514,8 @@ static void watch(struct moving *m, struct show *r)
 	for (uint32_t frame = 0; frame < 80; frame++) {
 		const struct sx_motion *motion = m->street.scene->motion;
 
-		sx_scene_truth(m->street.scene, 3 * frame, &m->street.truth);
+		sx_scene_build(m->street.scene, 3 * frame); /* of the truth, only the things */
+		sx_view_draw(&m->street.scene->view[0], m->street.scene, 0);
 		sx_scene_motion(m->street.scene, &m->motion);
 		r->turning = fmax(r->turning, fabs(motion->moved[0].turning) / SX_DEGREE);
 		for (int i = 0; i < m->motion.count; i++) {
@@ -558,6 +567,8 @@ static void watch(struct moving *m, struct show *r)
 
 static void test_scenes_show_what_their_names_say(void **state)
 {
+	if (EMULATED(SAME_BYTES))
+		return;
 	for (int i = 0; i < SCENES; i++) {
 		struct show all = {0};
 
