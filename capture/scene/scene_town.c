@@ -331,7 +331,7 @@ static void add_dashes(struct sx_scene *s, double from, double to)
 	}
 }
 
-/* A bend has the same things at the same stations in every frame. */
+/* Adds the sides of a bend. Each station has the same things in every frame. */
 static void add_bend(struct sx_scene *s)
 {
 	const double now = camera_way(s);

@@ -29,7 +29,7 @@
 
 enum sx_motion_kind { SX_MOTION_NONE, SX_MOTION_TRAFFIC, SX_MOTION_CROSSING, SX_MOTION_BEND, SX_MOTION_YARD };
 
-/* Where a mover is at the times of comparison. */
+/* The places of a mover at the times at which movers are compared. */
 struct sx_track {
 	float x[SX_EPISODE_SAMPLES], z[SX_EPISODE_SAMPLES], sine[SX_EPISODE_SAMPLES],
 		cosine[SX_EPISODE_SAMPLES];

@@ -27,7 +27,7 @@ static enum sx_mover_class vehicle_of(uint64_t seed)
 	return seed % 6 == 0 ? SX_MOVER_VAN : SX_MOVER_CAR;
 }
 
-/* Bends to both sides in turn. The course stays within 60 degrees of z, so that the street never meets itself. */
+/* Makes a route of bends to both sides in turn. The course stays within 60 degrees of z, so that the street never meets itself. */
 static void plan_bends(struct sx_episode *e, double speed, double length)
 {
 	const double rate = pick(e, D_WAY, 1, 16, 25) * SX_DEGREE; /* largest rate of turning, rad/s */
@@ -77,7 +77,7 @@ static void follow_street(const struct sx_episode *e, struct sx_mover *m, double
 	m->backwards = backwards;
 }
 
-/* The camera is after 40 m of the route at time 0. */
+/* Converts z to the way along a route. Routes begin at z = -40. */
 static double way_of(double z)
 {
 	return z + 40;
@@ -142,7 +142,7 @@ static void path_corner(struct sx_mover *m, double z, double course, bool right,
 {
 	const struct sx_turn t = sx_turn_of(course);
 	const double reach = right ? 8 : 11, out = right ? SX_STREET_LANE : -SX_STREET_LANE;
-	/* in the car's own axes, with the crossing's middle at 0: it is at `lane` to the right, and turns at `start` */
+	/* axes of the car, with the crossing's middle at 0: the car is at `lane` to the right, and turns at `start` */
 	const double lane = SX_STREET_LANE, start = -out - reach - before;
 
 	*from = before;
@@ -162,7 +162,7 @@ static int side_street_after(const struct sx_episode *e, double z)
 	return -1;
 }
 
-/* The car ahead, and the camera, which follows it or drives alone. */
+/* Adds the car ahead, and the camera, which follows this car or drives alone. */
 static void add_lead(struct sx_episode *e, double speed)
 {
 	const double lag = pick(e, D_LEAD, 2, 0.8, 1.3);
@@ -192,7 +192,7 @@ static void add_lead(struct sx_episode *e, double speed)
 		sx_episode_add(e, &lead);
 }
 
-/* The camera drives alone, and stops before places where people cross. */
+/* Adds the camera, which drives alone and stops before places where people cross. */
 static void add_self_that_stops(struct sx_episode *e, double speed)
 {
 	struct sx_mover *self = &e->mover[0];
@@ -266,7 +266,7 @@ static void add_oncoming(struct sx_episode *e, int count)
 	}
 }
 
-/* Cars in side streets: they wait, and then turn into the street or cross it. */
+/* Adds cars in side streets. Some wait first; then they turn into the street or cross it. */
 static void add_side_traffic(struct sx_episode *e, int count)
 {
 	for (int i = 0; i < count * TRIES; i++) {
@@ -325,7 +325,7 @@ static void add_cyclists(struct sx_episode *e, int count)
 	}
 }
 
-/* People on the pavements, who walk along the street and sometimes stand. */
+/* Adds people on the pavements, who walk along the street and sometimes stand. */
 static void add_walkers(struct sx_episode *e, int count, double far)
 {
 	for (int i = 0; i < count; i++) {
@@ -351,8 +351,8 @@ static void add_walkers(struct sx_episode *e, int count, double far)
 }
 
 /*
- * One person, or sometimes a cyclist, crosses the street at a place, at about the time `when`: waits at the kerb,
- * crosses, may stop in the middle, and goes on along the pavement.
+ * Adds a person, or sometimes a cyclist, who crosses the street at z at about the time `when`. The person waits at
+ * the kerb, may stop in the middle of the street, and goes on along the other pavement.
  */
 static bool add_across(struct sx_episode *e, double z, double when, int64_t i)
 {
@@ -372,7 +372,7 @@ static bool add_across(struct sx_episode *e, double z, double when, int64_t i)
 	sx_path_add(&m.path, sx_path_corner(round), sign * out * SX_PI / 2);
 	if (pick(e, D_ACROSS, 20 * i + 7, 0, 1) < 0.4) { /* comes walking */
 		sx_plan_begin(&m.plan, -speed * start, speed);
-		if (start * speed > 1.6) /* from beside a house, not through it */
+		if (start * speed > 1.6) /* a person does not come through a house */
 			sx_plan_begin(&m.plan, 0, 0), sx_plan_add(&m.plan, start, 0);
 	} else {
 		sx_plan_begin(&m.plan, 0.6, 0);
@@ -388,7 +388,7 @@ static bool add_across(struct sx_episode *e, double z, double when, int64_t i)
 	return sx_episode_add(e, &m);
 }
 
-/* Returns the time at which the camera comes to z, s; the end of the episode if it does not. */
+/* Returns the time at which the camera comes to z, s, or the end of the episode if it does not. */
 static double time_at(const struct sx_episode *e, double z)
 {
 	int i = 0;

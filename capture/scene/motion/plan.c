@@ -38,7 +38,7 @@ void sx_plan_change(struct sx_plan *p, double speed, double gain)
 
 	sx_must_be(gain > 0);
 	sx_plan_add(p, (by < 0 ? -by : by) / gain, by < 0 ? -gain : gain);
-	p->phase[p->count].speed = speed; /* without the rounding of the steps before: 0 is 0 */
+	p->phase[p->count].speed = speed; /* no rounding of earlier phases remains, so that 0 is 0 */
 }
 
 void sx_plan_until(struct sx_plan *p, double time)

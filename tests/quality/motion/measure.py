@@ -5,11 +5,13 @@ usage: measure.py judge SEQUENCE RESULT [SEQUENCE RESULT]...
        measure.py list
        measure.py make PROGRAM FOLDER [--only WORDS] [--answers FOLDER]
        measure.py all FOLDER RESULTS [--only WORDS]
+       measure.py run PROGRAM COMMAND [--only WORDS]
 
 judge: prints the figures of these sequences; exit 1 if one is over its limit. list: prints the sequences on which
-an implementation is judged. make: writes them, with PROGRAM = motion-frames, into FOLDER/NAME; --answers: and a result
-without error. all: judges FOLDER/NAME by RESULTS/NAME, by scene and rate, and all together. --only: sequences whose
-name has all of these words.
+an implementation is judged. make: writes them, with PROGRAM = motion-frames, into FOLDER/NAME (56 MB each);
+--answers: and a result without error. all: judges FOLDER/NAME by RESULTS/NAME, by scene and rate, and all together.
+run: the same with one sequence at a time, which it deletes again: COMMAND finds it in $SEQUENCE and writes its result
+to $RESULT. --only: sequences whose name has all of these words.
 
 A RESULT has, for each frame NNNN:
   NNNN.motion.csv  a line with the names of the columns, then one line per stixel of an object:
@@ -31,6 +33,7 @@ import glob
 import os
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 
@@ -361,13 +364,32 @@ def make(program, folder, only, answers):
 
 
 def judge_all(folder, results, only):
-    groups, everything, over = {}, Tally(), []
+    groups, everything = {}, Tally()
     for group, name, _ in chosen(only):
         if not glob.glob(os.path.join(results, name, "*")):
             raise SystemExit("measure.py: there is no result %s" % os.path.join(results, name))
         sequence = Sequence(os.path.join(folder, name))
         for tally in (groups.setdefault(group, Tally()), everything):
             tally.add(sequence, os.path.join(results, name))
+    return print_groups(groups, everything)
+
+
+def run_all(program, command, only):
+    groups, everything = {}, Tally()
+    for group, name, options in chosen(only):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = {k: os.path.join(folder, k.lower()) for k in ("SEQUENCE", "RESULT")}
+            subprocess.run([program] + options + [paths["SEQUENCE"]], check=True)
+            os.makedirs(paths["RESULT"])
+            subprocess.run(command, shell=True, check=True, env=dict(os.environ, **paths))
+            sequence = Sequence(paths["SEQUENCE"])
+            for tally in (groups.setdefault(group, Tally()), everything):
+                tally.add(sequence, paths["RESULT"])
+    return print_groups(groups, everything)
+
+
+def print_groups(groups, everything):
+    """Prints the tables of all groups. Returns the exit status."""
     for group, tally in groups.items():
         print_table(group, tally)
     over = print_table("all", everything)
@@ -389,6 +411,10 @@ def main(args):
     command.add_argument("folder")
     command.add_argument("results")
     command.add_argument("--only")
+    command = commands.add_parser("run")
+    command.add_argument("program")
+    command.add_argument("shell", metavar="COMMAND")
+    command.add_argument("--only")
     o = parser.parse_args(args)
     if o.command == "list":
         for group, name, options in sequences():
@@ -397,6 +423,8 @@ def main(args):
     if o.command == "make":
         make(o.program, o.folder, o.only, o.answers)
         return 0
+    if o.command == "run":
+        return run_all(o.program, o.shell, o.only)
     if o.command == "all":
         return judge_all(o.folder, o.results, o.only)
     if len(o.paths) % 2:

@@ -374,6 +374,19 @@ class Sequences(unittest.TestCase):
                 self.assertEqual(measure.main(["judge", sequence, os.path.join(folder, "none")]), 1)
             self.assertEqual(printed.getvalue().count("OVER"), len(measure.ROWS) - 2)
 
+    def test_a_command_for_each_sequence(self):
+        if not program:
+            self.skipTest("without motion-frames")
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            # a result that knows nothing
+            status = measure.main(["run", program, "test -f $SEQUENCE/0023_right.png -a -d $RESULT", "--only",
+                                   "yard 10 01"])
+        self.assertEqual(status, 1)
+        self.assertIn("0 of 23 steps known", printed.getvalue())
+        self.assertRegex(printed.getvalue(), r"yard 10: 0 moving and 0 standing stixels, [1-9]")
+        with self.assertRaises(subprocess.CalledProcessError):
+            measure.main(["run", program, "exit 3", "--only", "yard 10 01"])
+
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
