@@ -64,7 +64,7 @@ static void set_thing(const struct sx_scene *s, int mover, struct sx_scene_thing
 	const double x = at->x - s->pose.x, z = at->z - s->pose.z;
 
 	*ret = (struct sx_scene_thing){
-		.identity = sx_motion_identity(s->motion, mover),
+		.identity = sx_world_identity(s->motion, mover),
 		.kind = m->kind,
 		.x = x * course->cosine - z * course->sine,
 		.z = x * course->sine + z * course->cosine,

@@ -20,7 +20,7 @@ static const struct {
 	const char *name;
 	enum sx_relief relief;
 	bool open, verge, cargo, room;
-	enum sx_motion_kind motion;
+	enum sx_episode_kind motion;
 } names[] = {
 	{.name = "street"},
 	{.name = "open", .open = true},
@@ -30,10 +30,10 @@ static const struct {
 	{.name = "verge", .verge = true},
 	{.name = "cargo", .open = true, .cargo = true},
 	{.name = "room", .room = true},
-	{.name = "traffic", .motion = SX_MOTION_TRAFFIC},
-	{.name = "crossing", .motion = SX_MOTION_CROSSING},
-	{.name = "bend", .motion = SX_MOTION_BEND},
-	{.name = "yard", .motion = SX_MOTION_YARD},
+	{.name = "traffic", .motion = SX_EPISODE_TRAFFIC},
+	{.name = "crossing", .motion = SX_EPISODE_CROSSING},
+	{.name = "bend", .motion = SX_EPISODE_BEND},
+	{.name = "yard", .motion = SX_EPISODE_YARD},
 };
 
 static int find_name(const char *name)
@@ -49,7 +49,7 @@ static int find_name(const char *name)
 void sx_scene_usual_size(const char *name, int *width, int *height)
 {
 	const int i = find_name(name);
-	const bool room = i >= 0 && (names[i].room || names[i].motion == SX_MOTION_YARD);
+	const bool room = i >= 0 && (names[i].room || names[i].motion == SX_EPISODE_YARD);
 
 	*width = room ? SX_ROOM_WIDTH : SX_SCENE_WIDTH;
 	*height = room ? SX_ROOM_HEIGHT : SX_SCENE_HEIGHT;
@@ -73,7 +73,7 @@ void sx_scene_camera(const struct sx_scene_params *p, struct sx_camera *ret)
 {
 	const int i = find_name(p->name);
 
-	if (i >= 0 && names[i].motion == SX_MOTION_YARD)
+	if (i >= 0 && names[i].motion == SX_EPISODE_YARD)
 		*ret = sx_yard_camera(p);
 	else
 		*ret = i >= 0 && names[i].room ? sx_room_camera(p) : street_camera(p->width, p->height);

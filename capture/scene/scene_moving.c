@@ -39,7 +39,7 @@ struct sx_camera sx_yard_camera(const struct sx_scene_params *p)
 	};
 }
 
-int sx_moving_init(struct sx_scene *s, enum sx_motion_kind kind)
+int sx_moving_init(struct sx_scene *s, enum sx_episode_kind kind)
 {
 	const uint64_t h = seed_of(&s->params);
 
@@ -61,13 +61,13 @@ int sx_moving_init(struct sx_scene *s, enum sx_motion_kind kind)
 		.gain = {1, (float)sx_pick(h, D_LIGHT, 4, 0.92, 1.08)},
 		.offset = {0, (float)sx_pick(h, D_LIGHT, 5, -5, 5)},
 	};
-	sx_motion_init(s->motion, kind, h);
+	sx_world_init(s->motion, kind, h);
 	return 0;
 }
 
 static void set_pose(struct sx_scene *s)
 {
-	const struct sx_motion_pose *p = &s->motion->pose;
+	const struct sx_world_pose *p = &s->motion->pose;
 
 	s->pose.x = p->x;
 	s->pose.z = p->z;
@@ -80,7 +80,7 @@ static void set_pose(struct sx_scene *s)
 /* Adds a plane below everything, all around the camera. */
 static void add_ground(struct sx_scene *s)
 {
-	const bool yard = s->motion->kind == SX_MOTION_YARD;
+	const bool yard = s->motion->kind == SX_EPISODE_YARD;
 	struct sx_facet *f = sx_place_facet(s, SX_MATERIAL_ASPHALT, STIXEL_GROUND, yard ? 120 : 96, 0);
 	const double x = s->pose.x - SX_GROUND_TO, z = s->pose.z - SX_GROUND_TO;
 
@@ -157,13 +157,13 @@ void sx_moving_build(struct sx_scene *s, uint32_t frame)
 {
 	const double fps = s->params.fps > 0 ? s->params.fps : SX_MOVING_FPS;
 
-	sx_motion_set(s->motion, (double)frame / fps);
+	sx_world_set(s->motion, (double)frame / fps);
 	set_pose(s);
 	add_ground(s);
 	add_hills(s);
 	for (int i = 1; i < s->motion->episode.count; i++)
 		sx_model_mover(s, i);
-	if (s->motion->kind == SX_MOTION_YARD)
+	if (s->motion->kind == SX_EPISODE_YARD)
 		sx_yard_add(s);
 	else
 		sx_town_add(s);

@@ -13,7 +13,7 @@
 /* Returns the nominal camera of a yard. Its height depends on the seed. */
 struct sx_camera sx_yard_camera(const struct sx_scene_params *p);
 /* Sets the values of a scene with motion. Returns -ENOMEM, or 0. */
-int sx_moving_init(struct sx_scene *s, enum sx_motion_kind kind);
+int sx_moving_init(struct sx_scene *s, enum sx_episode_kind kind);
 /* Fills facets, shadows and pose of a frame. */
 void sx_moving_build(struct sx_scene *s, uint32_t frame);
 

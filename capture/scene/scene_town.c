@@ -407,7 +407,7 @@ void sx_town_add(struct sx_scene *s)
 {
 	const double now = camera_way(s), from = now - BEHIND, to = now + AHEAD;
 
-	if (s->motion->kind == SX_MOTION_BEND)
+	if (s->motion->kind == SX_EPISODE_BEND)
 		add_bend(s);
 	else
 		add_straight(s);

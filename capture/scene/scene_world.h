@@ -89,7 +89,7 @@ struct sx_scene {
 	struct sx_camera camera;
 	struct sx_street street;
 	struct sx_room room;
-	struct sx_motion *motion; /* NULL: a scene without truth of motion */
+	struct sx_world_motion *motion; /* NULL: a scene without truth of motion */
 	struct sx_exposure exposure;
 	struct sx_texture texture;
 	struct sx_pose pose;

@@ -121,9 +121,9 @@ bool sx_episode_is_free(const struct sx_episode *e, double x, double z, double r
 	return true;
 }
 
-void sx_episode_init(struct sx_episode *e, enum sx_motion_kind kind, uint64_t seed, int64_t number)
+void sx_episode_init(struct sx_episode *e, enum sx_episode_kind kind, uint64_t seed, int64_t number)
 {
-	sx_must(kind, !=, SX_MOTION_NONE);
+	sx_must(kind, !=, SX_EPISODE_NONE);
 	e->kind = kind;
 	e->number = number;
 	e->seed = sx_mix(seed, 0x657069736f6465, (uint64_t)number);
@@ -131,7 +131,7 @@ void sx_episode_init(struct sx_episode *e, enum sx_motion_kind kind, uint64_t se
 	e->side_streets = 0;
 	e->walks = 0;
 	e->shake = 1;
-	if (kind == SX_MOTION_YARD)
+	if (kind == SX_EPISODE_YARD)
 		sx_episode_yard(e);
 	else
 		sx_episode_street(e);

@@ -27,7 +27,13 @@
 /* Half the width of a yard, m. */
 #define SX_YARD_HALF 7.0
 
-enum sx_motion_kind { SX_MOTION_NONE, SX_MOTION_TRAFFIC, SX_MOTION_CROSSING, SX_MOTION_BEND, SX_MOTION_YARD };
+enum sx_episode_kind {
+	SX_EPISODE_NONE,
+	SX_EPISODE_TRAFFIC,
+	SX_EPISODE_CROSSING,
+	SX_EPISODE_BEND,
+	SX_EPISODE_YARD
+};
 
 /* The places of a mover at the times at which movers are compared. */
 struct sx_track {
@@ -41,7 +47,7 @@ struct sx_track {
  * people cross the street, and where no car is parked. shake: factor on all shaking of the camera.
  */
 struct sx_episode {
-	enum sx_motion_kind kind;
+	enum sx_episode_kind kind;
 	int64_t number;
 	uint64_t seed;
 	struct sx_path route;
@@ -53,7 +59,7 @@ struct sx_episode {
 	struct sx_track track[SX_MOVERS_MAX];
 };
 
-void sx_episode_init(struct sx_episode *e, enum sx_motion_kind kind, uint64_t seed, int64_t number);
+void sx_episode_init(struct sx_episode *e, enum sx_episode_kind kind, uint64_t seed, int64_t number);
 /* Adds a mover. Returns false if it would come too near to another one. */
 bool sx_episode_add(struct sx_episode *e, const struct sx_mover *m);
 /* Returns true if no mover ever comes nearer to the place than this radius, m. */

@@ -48,7 +48,7 @@ static void plan_bends(struct sx_episode *e, double speed, double length)
 
 static void plan_straight(struct sx_episode *e)
 {
-	const bool crossing = e->kind == SX_MOTION_CROSSING;
+	const bool crossing = e->kind == SX_EPISODE_CROSSING;
 	double z = pick(e, D_WAY, 40, 38, crossing ? 100 : 70);
 
 	sx_path_begin(&e->route, 0, -40, 0);
@@ -173,7 +173,7 @@ static void add_lead(struct sx_episode *e, double speed)
 	const bool there = pick(e, D_LEAD, 3, 0, 1) < 0.9;
 
 	sx_mover_init(&lead, vehicle_of(seed_of(e, D_LEAD, 4)), seed_of(e, D_LEAD, 4));
-	if (street >= 0 && e->kind == SX_MOTION_TRAFFIC && pick(e, D_LEAD, 5, 0, 1) < 0.35) {
+	if (street >= 0 && e->kind == SX_EPISODE_TRAFFIC && pick(e, D_LEAD, 5, 0, 1) < 0.35) {
 		const double end = e->side_street[street];
 		double from, length;
 
@@ -218,14 +218,14 @@ static void add_self_that_stops(struct sx_episode *e, double speed)
 
 static void add_self(struct sx_episode *e)
 {
-	const double speed = e->kind == SX_MOTION_TRAFFIC    ? pick(e, D_SELF, 1, 8, 14)
-			     : e->kind == SX_MOTION_CROSSING ? pick(e, D_SELF, 1, 4, 7.5)
-							     : pick(e, D_SELF, 1, 6, 9.5);
+	const double speed = e->kind == SX_EPISODE_TRAFFIC    ? pick(e, D_SELF, 1, 8, 14)
+			     : e->kind == SX_EPISODE_CROSSING ? pick(e, D_SELF, 1, 4, 7.5)
+							      : pick(e, D_SELF, 1, 6, 9.5);
 	struct sx_mover *self = &e->mover[0];
 
 	sx_mover_init(self, SX_MOVER_CAR, seed_of(e, D_SELF, 0));
 	self->before = 1.4;
-	if (e->kind == SX_MOTION_BEND) {
+	if (e->kind == SX_EPISODE_BEND) {
 		plan_bends(e, speed, 40 + SX_EPISODE_S * speed + 150);
 		e->shake = pick(e, D_SELF, 3, 0.8, 2);
 		add_lead(e, speed);
@@ -233,7 +233,7 @@ static void add_self(struct sx_episode *e)
 	}
 	plan_straight(e);
 	e->shake = pick(e, D_SELF, 3, 0.3, 1);
-	if (e->kind == SX_MOTION_TRAFFIC)
+	if (e->kind == SX_EPISODE_TRAFFIC)
 		add_lead(e, speed);
 	else
 		add_self_that_stops(e, speed);
@@ -242,7 +242,7 @@ static void add_self(struct sx_episode *e)
 static void add_oncoming(struct sx_episode *e, int count)
 {
 	for (int i = 0; i < count; i++) {
-		const double z = pick(e, D_ONCOMING, 10 * i, 25, e->kind == SX_MOTION_BEND ? 260 : 480),
+		const double z = pick(e, D_ONCOMING, 10 * i, 25, e->kind == SX_EPISODE_BEND ? 260 : 480),
 			     speed = pick(e, D_ONCOMING, 10 * i + 1, 6, 13);
 		const int street = side_street_after(e, pick(e, D_ONCOMING, 10 * i + 2, 20, 240));
 		struct sx_mover m;
@@ -409,13 +409,13 @@ void sx_episode_street(struct sx_episode *e)
 {
 	add_self(e);
 	switch (e->kind) {
-	case SX_MOTION_TRAFFIC:
+	case SX_EPISODE_TRAFFIC:
 		add_side_traffic(e, 4);
 		add_oncoming(e, 16);
 		add_cyclists(e, 8);
 		add_walkers(e, 26, 250);
 		break;
-	case SX_MOTION_CROSSING:
+	case SX_EPISODE_CROSSING:
 		add_people_across(e);
 		add_side_traffic(e, 4);
 		add_oncoming(e, 12);

@@ -19,24 +19,24 @@ static const struct {
 	{5.71, 0.025, 0.02, 0.02, 0.002},
 };
 
-void sx_motion_init(struct sx_motion *m, enum sx_motion_kind kind, uint64_t seed)
+void sx_world_init(struct sx_world_motion *m, enum sx_episode_kind kind, uint64_t seed)
 {
 	m->kind = kind;
 	m->seed = seed;
 	sx_episode_init(&m->episode, kind, seed, 0);
-	sx_motion_set(m, 0);
+	sx_world_set(m, 0);
 }
 
 /* Sets the pose of the camera. It dives when it brakes. */
-static void set_pose(struct sx_motion *m)
+static void set_pose(struct sx_world_motion *m)
 {
 	const struct sx_moved *self = &m->moved[0];
-	struct sx_motion_pose *p = &m->pose;
+	struct sx_world_pose *p = &m->pose;
 	const double gain = self->gain < -3 ? -3 : self->gain > 3 ? 3 : self->gain;
 	/* a small robot has stiff wheels */
-	const double size = m->kind == SX_MOTION_YARD ? 0.15 : 1,
+	const double size = m->kind == SX_EPISODE_YARD ? 0.15 : 1,
 		     rough = self->speed > 2 ? 1 : self->speed / 2;
-	const double moving = m->kind == SX_MOTION_YARD ? 1 : 0.1 + 0.9 * rough;
+	const double moving = m->kind == SX_EPISODE_YARD ? 1 : 0.1 + 0.9 * rough;
 	double sum[4] = {0};
 
 	for (int i = 0; i < (int)(sizeof(shakes) / sizeof(shakes[0])); i++) {
@@ -63,7 +63,7 @@ static void set_pose(struct sx_motion *m)
 	sx_must_be(p->pitch > -0.019 && p->pitch < 0.019);
 }
 
-void sx_motion_set(struct sx_motion *m, double time)
+void sx_world_set(struct sx_world_motion *m, double time)
 {
 	const int64_t number = sx_floor(time / SX_EPISODE_S);
 
@@ -76,7 +76,7 @@ void sx_motion_set(struct sx_motion *m, double time)
 	set_pose(m);
 }
 
-uint32_t sx_motion_identity(const struct sx_motion *m, int mover)
+uint32_t sx_world_identity(const struct sx_world_motion *m, int mover)
 {
 	sx_must_index(mover, SX_MOVERS_MAX);
 	return (uint32_t)m->episode.number * SX_MOVERS_MAX + (uint32_t)mover + 1;

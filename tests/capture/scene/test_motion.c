@@ -196,16 +196,16 @@ static void test_velocity_is_the_change_of_place(void **state)
 		return;
 	for (int i = 0; i < SCENES; i++) {
 		struct sx_scene *s = create(names[i], 11, 10, 64, 64);
-		struct sx_motion *m = s->motion;
+		struct sx_world_motion *m = s->motion;
 
 		for (double time = 0.25; time < SX_EPISODE_S - 1; time += 0.61) {
 			struct sx_moved before[SX_MOVERS_MAX], now[SX_MOVERS_MAX];
 
-			sx_motion_set(m, time);
+			sx_world_set(m, time);
 			memcpy(now, m->moved, sizeof(now));
-			sx_motion_set(m, time - h);
+			sx_world_set(m, time - h);
 			memcpy(before, m->moved, sizeof(before));
-			sx_motion_set(m, time + h);
+			sx_world_set(m, time + h);
 			for (int k = 0; k < m->episode.count; k++) {
 				const struct sx_moved *at = &m->moved[k];
 
@@ -228,7 +228,7 @@ struct rectangle {
 	struct sx_turn turn;
 };
 
-static struct rectangle rectangle_of(const struct sx_motion *m, int i, double rim)
+static struct rectangle rectangle_of(const struct sx_world_motion *m, int i, double rim)
 {
 	const struct sx_mover *mover = &m->episode.mover[i];
 	const struct sx_moved *at = &m->moved[i];
@@ -286,12 +286,12 @@ static void test_movers_do_not_meet(void **state)
 	for (int i = 0; i < SCENES; i++)
 		for (unsigned seed = 1; seed <= 8; seed++) {
 			struct sx_scene *s = create(names[i], seed, 10, 64, 64);
-			struct sx_motion *m = s->motion;
+			struct sx_world_motion *m = s->motion;
 
 			for (double time = 0; time < SX_EPISODE_S; time += 0.04) {
 				struct rectangle r[SX_MOVERS_MAX];
 
-				sx_motion_set(m, time);
+				sx_world_set(m, time);
 				for (int k = 0; k < m->episode.count; k++)
 					r[k] = rectangle_of(m, k, 0.02);
 				for (int k = 0; k < m->episode.count; k++)
@@ -307,7 +307,7 @@ static void test_movers_do_not_meet(void **state)
 /* Returns true if an upright facet of the standing world, lower than 1.5 m, stands in the way of a mover. */
 static bool is_in_way(const struct sx_scene *s, const struct sx_facet *f, const struct rectangle *r)
 {
-	const struct sx_motion_pose *p = &s->motion->pose;
+	const struct sx_world_pose *p = &s->motion->pose;
 	double ends[2][2], normal[2], corners[4][2], low = 1e9, high = -1e9;
 
 	if (f->mover || f->kind != STIXEL_OBJECT || f->origin[1] > 1.5 || fabs(f->v[1]) < 0.5 || f->s1 > 300)
@@ -512,7 +512,7 @@ static void watch(struct moving *m, struct show *r)
 	double lost[SX_MOVERS_MAX] = {0};
 
 	for (uint32_t frame = 0; frame < 80; frame++) {
-		const struct sx_motion *motion = m->street.scene->motion;
+		const struct sx_world_motion *motion = m->street.scene->motion;
 
 		sx_scene_build(m->street.scene, 3 * frame); /* of the truth, only the things */
 		sx_view_draw(&m->street.scene->view[0], m->street.scene, 0);

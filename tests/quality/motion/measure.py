@@ -6,12 +6,13 @@ usage: measure.py judge SEQUENCE RESULT [SEQUENCE RESULT]...
        measure.py make PROGRAM FOLDER [--only WORDS] [--answers FOLDER]
        measure.py all FOLDER RESULTS [--only WORDS]
        measure.py run PROGRAM COMMAND [--only WORDS]
+       measure.py pair PROGRAM STIXEL_PROCESS [--only WORDS]
 
 judge: prints the figures of these sequences; exit 1 if one is over its limit. list: prints the sequences on which
 an implementation is judged. make: writes them, with PROGRAM = motion-frames, into FOLDER/NAME (56 MB each);
 --answers: and a result without error. all: judges FOLDER/NAME by RESULTS/NAME, by scene and rate, and all together.
 run: the same with one sequence at a time, which it deletes again: COMMAND finds it in $SEQUENCE and writes its result
-to $RESULT. --only: sequences whose name has all of these words.
+to $RESULT. pair: the same with stixel-process --motion. --only: sequences whose name has all of these words.
 
 A RESULT has, for each frame NNNN:
   NNNN.motion.csv  a line with the names of the columns, then one line per stixel of an object:
@@ -374,14 +375,36 @@ def judge_all(folder, results, only):
     return print_groups(groups, everything)
 
 
-def run_all(program, command, only):
+def process_arguments(program, sequence, result):
+    """Returns the arguments with which stixel-process measures the motion of a sequence."""
+    c = Sequence(sequence).calibration
+    args = [program, "-o", result, "--motion", "--fps", "%g" % c["fps"], "-s", "engine.backend=cpu"]
+    for key in ("fx", "fy", "cx", "cy", "baseline_m", "height_m"):
+        args += ["-s", "camera.%s=%.9g" % (key, c[key])]
+    for left in sorted(glob.glob(os.path.join(sequence, "*_left.png"))):
+        args += [left, left[:-len("left.png")] + "right.png"]
+    return args
+
+
+def call(command, paths):
+    """Lets a command of the shell find the motion of a sequence."""
+    subprocess.run(command, shell=True, check=True, env=dict(os.environ, **paths))
+
+
+def process(program, paths):
+    """Lets stixel-process find the motion of a sequence."""
+    subprocess.run(process_arguments(program, paths["SEQUENCE"], paths["RESULT"]), check=True,
+                   stdout=subprocess.DEVNULL)
+
+
+def run_all(program, find, with_what, only):
     groups, everything = {}, Tally()
     for group, name, options in chosen(only):
         with tempfile.TemporaryDirectory() as folder:
             paths = {k: os.path.join(folder, k.lower()) for k in ("SEQUENCE", "RESULT")}
             subprocess.run([program] + options + [paths["SEQUENCE"]], check=True)
             os.makedirs(paths["RESULT"])
-            subprocess.run(command, shell=True, check=True, env=dict(os.environ, **paths))
+            find(with_what, paths)
             sequence = Sequence(paths["SEQUENCE"])
             for tally in (groups.setdefault(group, Tally()), everything):
                 tally.add(sequence, paths["RESULT"])
@@ -411,10 +434,11 @@ def main(args):
     command.add_argument("folder")
     command.add_argument("results")
     command.add_argument("--only")
-    command = commands.add_parser("run")
-    command.add_argument("program")
-    command.add_argument("shell", metavar="COMMAND")
-    command.add_argument("--only")
+    for name, what in (("run", "COMMAND"), ("pair", "STIXEL_PROCESS")):
+        command = commands.add_parser(name)
+        command.add_argument("program")
+        command.add_argument("find", metavar=what)
+        command.add_argument("--only")
     o = parser.parse_args(args)
     if o.command == "list":
         for group, name, options in sequences():
@@ -423,8 +447,8 @@ def main(args):
     if o.command == "make":
         make(o.program, o.folder, o.only, o.answers)
         return 0
-    if o.command == "run":
-        return run_all(o.program, o.shell, o.only)
+    if o.command in ("run", "pair"):
+        return run_all(o.program, call if o.command == "run" else process, o.find, o.only)
     if o.command == "all":
         return judge_all(o.folder, o.results, o.only)
     if len(o.paths) % 2:

@@ -2,8 +2,8 @@
  * Writes frames of a scene with truth of motion, with their truth, for programs that estimate motion:
  * motion-frames [OPTION]... FOLDER. The files:
  *
- * NNNN_left.png, NNNN_right.png; calib.txt: fx, fy, cx, cy (px), baseline_m, width, height, fps,
- * disparity_offset_px (what measured disparities lack).
+ * NNNN_left.png, NNNN_right.png; calib.txt: fx, fy, cx, cy (px), baseline_m, height_m (of the
+ * camera), width, height, fps, disparity_offset_px (what measured disparities lack).
  * poses.txt: a line per frame, 12 numbers, rows of [R|t]: from the left camera (x right, y down, z ahead) to the
  * one of the first frame, m.
  * objects.txt: frame, identity, x, z, vx, vz, pixels, turning, class, length, width, height of each thing
@@ -283,9 +283,9 @@ static int write_calibration(const struct job *j)
 		return -1;
 	sx_scene_camera(p, &c);
 	fprintf(f,
-		"fx: %.9g\nfy: %.9g\ncx: %.9g\ncy: %.9g\nbaseline_m: %.9g\nwidth: %d\nheight: %d\nfps: %.9g\n"
+		"fx: %.9g\nfy: %.9g\ncx: %.9g\ncy: %.9g\nbaseline_m: %.9g\nheight_m: %.9g\nwidth: %d\nheight: %d\nfps: %.9g\n"
 		"disparity_offset_px: %.9g\n",
-		c.fx, c.fy, c.cx, c.cy, c.baseline_m, p->width, p->height, p->fps, offset_of(j));
+		c.fx, c.fy, c.cx, c.cy, c.baseline_m, c.height_m, p->width, p->height, p->fps, offset_of(j));
 	return close_file(f);
 }
 

@@ -343,6 +343,20 @@ class Measure(unittest.TestCase):
 
 
 class Sequences(unittest.TestCase):
+    def test_arguments_of_stixel_process(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("0001_left.png", "0001_right.png", "0000_left.png", "0000_right.png", "poses.txt",
+                         "objects.txt"):
+                open(os.path.join(folder, name), "w").close()
+            with open(os.path.join(folder, "calib.txt"), "w") as f:
+                f.write("fx: 430\nfy: 431\ncx: 319.5\ncy: 2\nbaseline_m: 0.075\nheight_m: 0.31\nfps: 30\n")
+            args = measure.process_arguments("process", folder, "out")
+        self.assertEqual(args[:8], ["process", "-o", "out", "--motion", "--fps", "30", "-s", "engine.backend=cpu"])
+        self.assertEqual(args[9:20:2], ["camera.fx=430", "camera.fy=431", "camera.cx=319.5", "camera.cy=2",
+                                        "camera.baseline_m=0.075", "camera.height_m=0.31"])
+        self.assertEqual([os.path.basename(a) for a in args[20:]],
+                         ["0000_left.png", "0000_right.png", "0001_left.png", "0001_right.png"])
+
     def test_forty_seeds_at_both_rates(self):
         every = measure.sequences()
         names = [s[1] for s in every]
