@@ -173,23 +173,31 @@ static struct process_job *make_jobs(const struct process *p, char **files, int 
 	return NULL;
 }
 
-/* Warns about the default camera, because distances of an unknown camera look as good as right ones. */
-static void note_default_camera(const struct sx_settings *s)
+/* Returns whether the camera is the default one, which no user has. */
+static bool is_default_camera(const struct sx_settings *s)
 {
 	const struct sx_camera *c = &s->params.camera;
 	struct sx_settings fresh;
+	bool same;
 
 	if (s->calibration || sx_settings_init(&fresh) < 0)
-		return;
-	if (c->fx == fresh.params.camera.fx && c->fy == fresh.params.camera.fy &&
-	    c->cx == fresh.params.camera.cx && c->cy == fresh.params.camera.cy &&
-	    c->baseline_m == fresh.params.camera.baseline_m)
+		return false;
+	same = c->fx == fresh.params.camera.fx && c->fy == fresh.params.camera.fy &&
+	       c->cx == fresh.params.camera.cx && c->cy == fresh.params.camera.cy &&
+	       c->baseline_m == fresh.params.camera.baseline_m;
+	sx_settings_finish(&fresh);
+	return same;
+}
+
+/* Warns about the default camera, because distances of an unknown camera look as good as right ones. */
+static void note_default_camera(const struct sx_settings *s)
+{
+	if (is_default_camera(s))
 		fprintf(stderr,
 			SX_PROGRAM
 			": no camera given: road and metres are those of the default one (fx %g px, "
 			"baseline %g m); give camera.calibration, or camera.fx and so on\n",
-			c->fx, c->baseline_m);
-	sx_settings_finish(&fresh);
+			s->params.camera.fx, s->params.camera.baseline_m);
 }
 
 /* Warns that the scores are not used, so that users do not believe that the labels had an effect. */
@@ -335,6 +343,13 @@ static int process_run(struct process *p, char **operands, int count)
 		code = sx_settings_args_load(&settings, &p->args, SX_PROGRAM);
 	if (!code && settings.params.stereo.matcher == SX_MATCH_EXTERNAL && !p->maps.count) {
 		fputs(SX_PROGRAM ": stereo.matcher = external: --disparity says whose maps\n", stderr);
+		code = EX_CONFIG;
+	}
+	if (!code && p->moves && is_default_camera(&settings)) {
+		fputs(SX_PROGRAM
+		      ": --motion needs the camera, to tell a wrong range from a wrong camera: give "
+		      "camera.calibration, or camera.fx and so on\n",
+		      stderr);
 		code = EX_CONFIG;
 	}
 	if (!code && folder)

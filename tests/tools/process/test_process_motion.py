@@ -112,6 +112,11 @@ class Motion(Sequence):
         for n in (2, 3, 4):
             self.assertLess(abs(self.ego(n)[3] - 0.25), 0.03)
 
+    def test_no_camera(self):
+        r = run("stixel-process", "--motion", "-o", self.path("out"), *self.frame(0, 0))
+        self.assertEqual((r.returncode, r.stdout), (78, ""))
+        self.assertIn("--motion needs the camera", r.stderr)
+
     def test_options(self):
         left, right = self.frame(0, 0)
         self.assertIn("--fps needs --motion", self.process("--fps", "10", left, right, want=64).stderr)
