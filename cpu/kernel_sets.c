@@ -41,19 +41,20 @@ static bool machine_runs_avx512(void)
 static const struct sx_kernels kernel_sets[] = {
 #ifdef SX_HAVE_AVX512
 	{"avx512", &sx_matcher_kernels_avx512, &sx_search_kernels_avx512, &sx_segment_kernels_avx512,
-	 machine_runs_avx512},
+	 &sx_motion_kernels_avx512, machine_runs_avx512},
 #endif
 #ifdef SX_HAVE_AVX2
 	{"avx2", &sx_matcher_kernels_avx2, &sx_search_kernels_avx2, &sx_segment_kernels_avx2,
-	 machine_runs_avx2},
+	 &sx_motion_kernels_avx2, machine_runs_avx2},
 	{"sse4", &sx_matcher_kernels_sse4, &sx_search_kernels_sse4, &sx_segment_kernels_sse4,
-	 machine_runs_sse4},
+	 &sx_motion_kernels_sse4, machine_runs_sse4},
 #endif
 #ifdef SX_HAVE_NEON
-	{"neon", &sx_matcher_kernels_neon, &sx_search_kernels_neon, &sx_segment_kernels_plain, every_machine},
+	{"neon", &sx_matcher_kernels_neon, &sx_search_kernels_neon, &sx_segment_kernels_plain,
+	 &sx_motion_kernels_neon, every_machine},
 #endif
 	{"plain", &sx_matcher_kernels_plain, &sx_search_kernels_plain, &sx_segment_kernels_plain,
-	 every_machine},
+	 &sx_motion_kernels_plain, every_machine},
 };
 #define KERNEL_SETS (sizeof(kernel_sets) / sizeof(kernel_sets[0]))
 

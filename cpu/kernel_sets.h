@@ -123,6 +123,37 @@ struct sx_segment_kernels {
 			      struct sx_image *cells, struct sx_image *cells_confidence);
 };
 
+struct sx_motion_cells;
+struct sx_motion_columns;
+struct sx_motion_feature;
+struct sx_motion_flow;
+struct sx_motion_guess;
+struct sx_motion_round;
+struct sx_motion_sums;
+struct sx_motion_view;
+
+/* Kernels of motion, see cpu/motion/motion.h. Each computes the same as a function of stages/motion. */
+struct sx_motion_kernels {
+	/* rows [y0, y1) of sx_motion_census() */
+	void (*census_rows)(const struct sx_image *grey, const struct sx_image *descriptors, int y0, int y1);
+	/* sx_motion_corners() for a row of cells, without what sx_motion_kinds() sets; best: its slots */
+	void (*corner_row)(const struct sx_motion_view *view, const struct sx_motion_cells *cells, int row,
+			   struct sx_motion_feature *best);
+	/* the vote of a judge in sx_motion_begin() */
+	uint32_t (*vote)(const struct sx_motion_view *now, const struct sx_motion_view *before,
+			 const struct sx_motion_feature *f, const struct sx_motion_guess *guess);
+	/* sx_motion_match() and sx_motion_refine() */
+	void (*match)(const struct sx_motion_view *now, const struct sx_motion_view *before,
+		      const struct sx_motion_feature *feature, const struct sx_motion_guess *guesses,
+		      int count, struct sx_motion_flow *flow);
+	void (*refine)(const struct sx_motion_view *now, const struct sx_motion_view *before,
+		       const struct sx_motion_feature *feature, const struct sx_motion_guess *guess,
+		       struct sx_motion_flow *flow);
+	/* the sums of sx_motion_add() over the features first .. end - 1 of columns, multiples of 8 */
+	void (*ego_sums)(const struct sx_camera *c, const struct sx_motion_round *r,
+			 const struct sx_motion_columns *f, int first, int end, struct sx_motion_sums *s);
+};
+
 /* Sets of other machines are declared too, but not defined (cpu/meson.build). */
 extern const struct sx_matcher_kernels sx_matcher_kernels_plain, sx_matcher_kernels_sse4,
 	sx_matcher_kernels_avx2, sx_matcher_kernels_avx512, sx_matcher_kernels_neon;
@@ -130,6 +161,8 @@ extern const struct sx_search_kernels sx_search_kernels_plain, sx_search_kernels
 	sx_search_kernels_avx512, sx_search_kernels_neon;
 extern const struct sx_segment_kernels sx_segment_kernels_plain, sx_segment_kernels_sse4,
 	sx_segment_kernels_avx2, sx_segment_kernels_avx512;
+extern const struct sx_motion_kernels sx_motion_kernels_plain, sx_motion_kernels_sse4, sx_motion_kernels_avx2,
+	sx_motion_kernels_avx512, sx_motion_kernels_neon;
 
 /* A kernel set. name: "plain", "sse4", "avx2", "avx512" or "neon". */
 struct sx_kernels {
@@ -137,6 +170,7 @@ struct sx_kernels {
 	const struct sx_matcher_kernels *matcher;
 	const struct sx_search_kernels *search;
 	const struct sx_segment_kernels *segment;
+	const struct sx_motion_kernels *motion;
 	bool (*machine_runs)(void);
 };
 

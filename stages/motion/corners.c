@@ -114,6 +114,15 @@ void sx_motion_corners(const struct sx_motion_view *view, const struct sx_image 
 		       struct sx_motion_feature *features)
 {
 	const struct sx_motion_cells cells = sx_motion_cells(view->grey.width, view->grey.height);
+
+	for (int i = 0; i < cells.columns * cells.rows; i++)
+		find_best(view, &cells, i, &features[i]);
+	sx_motion_kinds(owner, road, camera, features, cells.columns * cells.rows);
+}
+
+void sx_motion_kinds(const struct sx_image *owner, const struct sx_road *road, const struct sx_camera *camera,
+		     struct sx_motion_feature *features, int count)
+{
 	/* on a plane, disparity * height = fx * baseline * height / distance, and slope = baseline / height */
 	const double nearest = 16.0 * camera->fy * road->slope / SX_MOTION_ROAD_HEIGHTS;
 	const struct ground ground = {
@@ -123,10 +132,9 @@ void sx_motion_corners(const struct sx_motion_view *view, const struct sx_image 
 									    : 1000000,
 	};
 
-	for (int i = 0; i < cells.columns * cells.rows; i++) {
+	for (int i = 0; i < count; i++) {
 		struct sx_motion_feature *f = &features[i];
 
-		find_best(view, &cells, i, f);
 		if (!f->score)
 			continue;
 		f->owner = ((const uint32_t *)sx_image_row(owner, f->y))[f->x];

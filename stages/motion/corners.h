@@ -50,5 +50,8 @@ void sx_motion_owners(const struct stixel *stixels, uint32_t count, int width, c
 void sx_motion_corners(const struct sx_motion_view *view, const struct sx_image *owner,
 		       const struct sx_road *road, const struct sx_camera *camera,
 		       struct sx_motion_feature *features);
+/* The second part of it: sets owner, kind and slope_q14 of `count` features that have the other fields. */
+void sx_motion_kinds(const struct sx_image *owner, const struct sx_road *road, const struct sx_camera *camera,
+		     struct sx_motion_feature *features, int count);
 
 #endif

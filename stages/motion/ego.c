@@ -17,14 +17,22 @@
  */
 #define TURN_SHARE 0.04
 
-static void add_all(const struct sx_camera *c, const struct sx_motion_round *r,
-		    const struct sx_motion_feature *features, const struct sx_motion_flow *flows, int count,
-		    struct sx_motion_sums *s)
+/* What sx_motion_ego() adds up. */
+struct all {
+	const struct sx_camera *camera;
+	const struct sx_motion_feature *features;
+	const struct sx_motion_flow *flows;
+	int count;
+};
+
+static void add_all(void *arg, const struct sx_motion_round *r, struct sx_motion_sums *s)
 {
+	const struct all *all = arg;
+
 	*s = (struct sx_motion_sums){.found = 0};
-	for (int i = 0; i < count; i++)
-		if (features[i].score && flows[i].search == SX_MOTION_FOUND)
-			sx_motion_add(c, r, &features[i], &flows[i], s);
+	for (int i = 0; i < all->count; i++)
+		if (all->features[i].score && all->flows[i].search == SX_MOTION_FOUND)
+			sx_motion_add(all->camera, r, &all->features[i], &all->flows[i], s);
 }
 
 /* Factors the normal matrix of n unknowns. With seven, the prior of the offset is a part of it. */
@@ -158,13 +166,13 @@ static void measure(const struct sx_camera *c, const struct sx_motion_sums *s,
  * Makes `rounds` rounds, with scales from the round `first` on. free: the offset is an unknown. *s: sums at the
  * result. False: the features do not determine a step.
  */
-static bool iterate(const struct sx_camera *camera, const struct sx_motion_feature *features,
-		    const struct sx_motion_flow *flows, int count, const struct sx_motion_range *prior,
-		    bool free, int first, int rounds, struct sx_motion_round *r, struct sx_motion_sums *s)
+static bool iterate(const struct sx_camera *camera, sx_motion_add_fn *add, void *arg,
+		    const struct sx_motion_range *prior, bool free, int first, int rounds,
+		    struct sx_motion_round *r, struct sx_motion_sums *s)
 {
 	for (int round = 0;; round++) {
 		r->scale = sx_motion_scale(first + round);
-		add_all(camera, r, features, flows, count, s);
+		add(arg, r, s);
 		if (round == rounds)
 			return true;
 		if (s->found < SX_MOTION_INLIERS_LEAST ||
@@ -177,6 +185,15 @@ void sx_motion_ego(const struct sx_camera *camera, const struct sx_motion_featur
 		   const struct sx_motion_flow *flows, int count, const struct sx_motion_step *start,
 		   const struct sx_motion_range *prior, struct sx_motion_ego *ret)
 {
+	struct all all = {camera, features, flows, count};
+
+	sx_motion_ego_by(camera, add_all, &all, start, prior, ret);
+}
+
+void sx_motion_ego_by(const struct sx_camera *camera, sx_motion_add_fn *add, void *arg,
+		      const struct sx_motion_step *start, const struct sx_motion_range *prior,
+		      struct sx_motion_ego *ret)
+{
 	struct sx_motion_round r = {*start, sx_motion_rotation_of(start), prior->px, 0.0};
 	const struct sx_motion_round first = r;
 	struct sx_motion_sums s;
@@ -187,16 +204,16 @@ void sx_motion_ego(const struct sx_camera *camera, const struct sx_motion_featur
 				      .step = *start,
 				      .range = *prior,
 				      .used = *prior};
-	ok = iterate(camera, features, flows, count, prior, true, 0, SX_MOTION_ROUNDS, &r, &s);
+	ok = iterate(camera, add, arg, prior, true, 0, SX_MOTION_ROUNDS, &r, &s);
 	if (ok && s.road_inliers >= SX_MOTION_ROAD_LEAST) {
 		measure(camera, &s, &r, prior, ret);
 		r.offset = ret->used.px;
-		ok = iterate(camera, features, flows, count, prior, false, SX_MOTION_ROUNDS,
-			     SX_MOTION_ROUNDS_AGAIN, &r, &s);
+		ok = iterate(camera, add, arg, prior, false, SX_MOTION_ROUNDS, SX_MOTION_ROUNDS_AGAIN, &r,
+			     &s);
 	} else {
 		r = first;
 		ret->offset_verdict = SX_MOTION_OFFSET_FEW_ROAD;
-		ok = iterate(camera, features, flows, count, prior, false, 0, SX_MOTION_ROUNDS, &r, &s);
+		ok = iterate(camera, add, arg, prior, false, 0, SX_MOTION_ROUNDS, &r, &s);
 	}
 	ret->found = (uint32_t)s.found;
 	ret->inliers = (uint32_t)s.inliers;

@@ -70,6 +70,14 @@ struct sx_motion_ego {
 void sx_motion_ego(const struct sx_camera *camera, const struct sx_motion_feature *features,
 		   const struct sx_motion_flow *flows, int count, const struct sx_motion_step *start,
 		   const struct sx_motion_range *prior, struct sx_motion_ego *ret);
+/*
+ * Same, with sums from elsewhere. add: sets *s to what sx_motion_add() makes of all features that were found.
+ */
+typedef void sx_motion_add_fn(void *arg, const struct sx_motion_round *r, struct sx_motion_sums *s);
+void sx_motion_ego_by(const struct sx_camera *camera, sx_motion_add_fn *add, void *arg,
+		      const struct sx_motion_step *start, const struct sx_motion_range *prior,
+		      struct sx_motion_ego *ret);
+
 
 /* Returns what is known of the offset before the next frame: older frames count less. */
 struct sx_motion_range sx_motion_range_next(const struct sx_motion_range *range);

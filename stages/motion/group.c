@@ -219,10 +219,11 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
 	return i;
 }
 
-/* Makes unknown what moves alone: sets of alike neighbours with fewer than SX_MOTION_ALIKE_LEAST stixels. */
-static void drop_single(const struct stixel *stixels, uint32_t count, uint32_t *parent, uint32_t *members,
-			struct sx_motion_velocity *velocities)
+void sx_motion_group_drop(const struct stixel *stixels, uint32_t count, uint32_t *work,
+			  struct sx_motion_velocity *velocities)
 {
+	uint32_t *parent = work, *members = work + count;
+
 	for (uint32_t i = 0; i < count; i++) {
 		parent[i] = i;
 		members[i] = 0;
@@ -246,10 +247,10 @@ static void drop_single(const struct stixel *stixels, uint32_t count, uint32_t *
 			velocities[i].state = SX_MOTION_STATE_UNKNOWN;
 }
 
-void sx_motion_group(const struct sx_camera *camera, const struct sx_motion_cells *cells,
-		     const struct sx_motion_feature *features, const struct sx_motion_flow *flows,
-		     const struct stixel *stixels, uint32_t count, int width, double seconds,
-		     const struct sx_motion_ego *ego, uint32_t *work, struct sx_motion_velocity *velocities)
+void sx_motion_group_measure(const struct sx_camera *camera, const struct sx_motion_cells *cells,
+			     const struct sx_motion_feature *features, const struct sx_motion_flow *flows,
+			     const struct stixel *stixels, uint32_t count, int width, double seconds,
+			     const struct sx_motion_ego *ego, struct sx_motion_velocity *velocities)
 {
 	const double farthest = sx_motion_farthest(camera, seconds);
 	const double least = camera->fx * camera->baseline_m / farthest;
@@ -267,5 +268,14 @@ void sx_motion_group(const struct sx_camera *camera, const struct sx_motion_cell
 		gather(&g, cells, features, flows, s, width);
 		measure(&g, s, width, seconds, ego, &velocities[i]);
 	}
-	drop_single(stixels, count, work, work + count, velocities);
+}
+
+void sx_motion_group(const struct sx_camera *camera, const struct sx_motion_cells *cells,
+		     const struct sx_motion_feature *features, const struct sx_motion_flow *flows,
+		     const struct stixel *stixels, uint32_t count, int width, double seconds,
+		     const struct sx_motion_ego *ego, uint32_t *work, struct sx_motion_velocity *velocities)
+{
+	sx_motion_group_measure(camera, cells, features, flows, stixels, count, width, seconds, ego,
+				velocities);
+	sx_motion_group_drop(stixels, count, work, velocities);
 }

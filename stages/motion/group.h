@@ -61,4 +61,12 @@ void sx_motion_group(const struct sx_camera *camera, const struct sx_motion_cell
 		     const struct stixel *stixels, uint32_t count, int width, double seconds,
 		     const struct sx_motion_ego *ego, uint32_t *work, struct sx_motion_velocity *velocities);
 
+/* Its parts, for other engines: measures each stixel alone; then makes unknown what moves alone. */
+void sx_motion_group_measure(const struct sx_camera *camera, const struct sx_motion_cells *cells,
+			     const struct sx_motion_feature *features, const struct sx_motion_flow *flows,
+			     const struct stixel *stixels, uint32_t count, int width, double seconds,
+			     const struct sx_motion_ego *ego, struct sx_motion_velocity *velocities);
+void sx_motion_group_drop(const struct stixel *stixels, uint32_t count, uint32_t *work,
+			  struct sx_motion_velocity *velocities);
+
 #endif

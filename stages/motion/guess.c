@@ -12,7 +12,6 @@
 #define LIMIT 4096.0  /* px: a displacement is at most this long */
 #define NEIGHBOUR 4.0 /* px: the pixels that show how the surroundings change */
 #define BLOCK 4	      /* cells: width and height of the block that has one judge */
-#define JUDGES_MAX 1024
 
 static const double ways[SX_MOTION_FAN_WAYS] = {0.0, 0.5, -0.5, 1.0, 1.5,  2.0,	 -1.0, 3.0,
 						4.0, 5.0, 6.0,	8.0, 10.0, 13.0, 16.0};
@@ -73,9 +72,8 @@ struct sx_motion_guess sx_motion_expect(const struct sx_camera *camera, const st
 	return guess;
 }
 
-/* Finds the judges: at most JUDGES_MAX, as there are at most 8192 cells and 16 cells to a block, cut ones. */
-static int find_judges(const struct sx_motion_view *now, const struct sx_motion_feature *features,
-		       const struct sx_motion_feature *judges[JUDGES_MAX])
+int sx_motion_judges(const struct sx_motion_view *now, const struct sx_motion_feature *features,
+		     const struct sx_motion_feature *judges[SX_MOTION_JUDGES_MAX])
 {
 	const struct sx_motion_cells c = sx_motion_cells(now->grey.width, now->grey.height);
 	int count = 0;
@@ -94,7 +92,7 @@ static int find_judges(const struct sx_motion_view *now, const struct sx_motion_
 				if (f->score && (!best || f->score > best->score))
 					best = f;
 			}
-			if (best && count < JUDGES_MAX)
+			if (best && count < SX_MOTION_JUDGES_MAX)
 				judges[count++] = best;
 		}
 	return count;
@@ -116,8 +114,8 @@ bool sx_motion_begin(const struct sx_motion_view *now, const struct sx_motion_vi
 		     const struct sx_motion_step *expected, struct sx_motion_step *ret)
 {
 	static const double stands[3] = {0.0, 0.0, 0.0};
-	const struct sx_motion_feature *judges[JUDGES_MAX];
-	const int count = find_judges(now, features, judges);
+	const struct sx_motion_feature *judges[SX_MOTION_JUDGES_MAX];
+	const int count = sx_motion_judges(now, features, judges);
 	uint32_t least = UINT32_MAX;
 
 	if (!count)

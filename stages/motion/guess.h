@@ -29,6 +29,14 @@ struct sx_motion_guess sx_motion_expect(const struct sx_camera *camera, const st
 					const double shift[3]);
 
 /*
+ * Finds the judges of sx_motion_begin(). Returns their number, at most SX_MOTION_JUDGES_MAX, as there are at most
+ * 8192 cells, and 16 cells to a block, cut ones.
+ */
+#define SX_MOTION_JUDGES_MAX 1024
+int sx_motion_judges(const struct sx_motion_view *now, const struct sx_motion_feature *features,
+		     const struct sx_motion_feature *judges[SX_MOTION_JUDGES_MAX]);
+
+/*
  * Chooses the step that the search begins with. A subset of the features judges: the best of each block of
  * cells, 4 by 4, the first of equal ones. A judge searches +-3 by +-2 px around its expected place in images of
  * half size; its vote is the cost, at most SX_MOTION_VOTE_MOST, which a judge without a place gives, too.

@@ -50,8 +50,7 @@ void sx_motion_pair_finish(struct sx_motion_pair *m)
 	*m = (struct sx_motion_pair){0};
 }
 
-/* Returns whether two guesses differ so much that the search around one may miss what the other finds. */
-static bool is_elsewhere(struct sx_motion_guess a, struct sx_motion_guess b)
+bool sx_motion_is_elsewhere(struct sx_motion_guess a, struct sx_motion_guess b)
 {
 	return abs(a.dx - b.dx) > SX_MOTION_PAIR_NEAR || abs(a.dy - b.dy) > SX_MOTION_PAIR_NEAR;
 }
@@ -73,20 +72,15 @@ static void search(struct sx_motion_pair *m, const struct sx_motion_view *now,
 		if (!f->score)
 			continue;
 		guess = sx_motion_expect(&m->camera, at, f, offset, stands);
-		if (last && !is_elsewhere(guess, sx_motion_expect(&m->camera, last, f, last_offset, stands)))
+		if (last && !sx_motion_is_elsewhere(guess, sx_motion_expect(&m->camera, last, f, last_offset, stands)))
 			continue;
 		sx_motion_match(now, before, f, &guess, 1, &m->flows[i]);
 		sx_motion_refine(now, before, f, &guess, &m->flows[i]);
 	}
 }
 
-/*
- * Guesses where a feature of a thing that moves was: first as if it stood; as fast as the camera, and by 4 and 8 m/s
- * slower or faster; against it; across to both sides by 3 m/s. A guess within 6 px of the first one says nothing new.
- * Returns the number of guesses.
- */
-static int guess_movers(const struct sx_motion_pair *m, const struct sx_motion_feature *f, double seconds,
-			struct sx_motion_guess guesses[SX_MOTION_PAIR_GUESSES])
+int sx_motion_guess_movers(const struct sx_motion_pair *m, const struct sx_motion_feature *f, double seconds,
+			   struct sx_motion_guess guesses[SX_MOTION_PAIR_GUESSES])
 {
 	static const double ahead_m_s[5] = {0.0, -4.0, 4.0, -8.0, 8.0}, across_m_s[2] = {3.0, -3.0};
 	const struct sx_motion_rotation r = sx_motion_rotation_of(&m->ego.step);
@@ -117,6 +111,12 @@ static int guess_movers(const struct sx_motion_pair *m, const struct sx_motion_f
 	return count;
 }
 
+bool sx_motion_may_move(const struct sx_motion_feature *f, const struct sx_motion_flow *flow)
+{
+	return f->score && (f->kind & SX_MOTION_OBJECT) && f->disparity_q8 >= SX_MOTION_PAIR_MOVER_Q8 &&
+	       (flow->search == SX_MOTION_UNKNOWN || flow->cost > SX_MOTION_FAIR);
+}
+
 /* Searches features of near objects that are not where they would be if they stood. */
 static void search_movers(struct sx_motion_pair *m, const struct sx_motion_frame *now,
 			  const struct sx_motion_view *before)
@@ -128,23 +128,17 @@ static void search_movers(struct sx_motion_pair *m, const struct sx_motion_frame
 		struct sx_motion_flow *flow = &m->flows[i];
 		int count;
 
-		if (!f->score || !(f->kind & SX_MOTION_OBJECT) || f->disparity_q8 < SX_MOTION_PAIR_MOVER_Q8 ||
-		    (flow->search != SX_MOTION_UNKNOWN && flow->cost <= SX_MOTION_FAIR))
+		if (!sx_motion_may_move(f, flow))
 			continue;
-		count = guess_movers(m, f, now->seconds, guesses);
+		count = sx_motion_guess_movers(m, f, now->seconds, guesses);
 		sx_motion_match(now->view, before, f, guesses, count, flow);
 		sx_motion_refine(now->view, before, f, &guesses[flow->guess], flow);
 	}
 }
 
-void sx_motion_pair(struct sx_motion_pair *m, const struct sx_motion_frame *now,
-		    const struct sx_motion_view *before, const struct sx_motion_step *expected,
-		    const struct sx_motion_range *prior)
+void sx_motion_pair_clear(struct sx_motion_pair *m, const struct sx_motion_frame *now,
+			  const struct sx_motion_range *prior)
 {
-	const struct sx_motion_cells cells = sx_motion_cells(m->width, m->height);
-	struct sx_motion_step at, last;
-	double offset = prior->px, last_offset = prior->px;
-
 	m->ego = (struct sx_motion_ego){.verdict = SX_MOTION_STEP_FIRST,
 					.offset_verdict = SX_MOTION_OFFSET_NO_STEP,
 					.step = sx_motion_no_step(),
@@ -155,6 +149,17 @@ void sx_motion_pair(struct sx_motion_pair *m, const struct sx_motion_frame *now,
 	sx_must(now->stixel_count, <=, m->most);
 	for (uint32_t i = 0; i < now->stixel_count; i++)
 		m->velocities[i] = (struct sx_motion_velocity){.state = SX_MOTION_STATE_UNKNOWN};
+}
+
+void sx_motion_pair(struct sx_motion_pair *m, const struct sx_motion_frame *now,
+		    const struct sx_motion_view *before, const struct sx_motion_step *expected,
+		    const struct sx_motion_range *prior)
+{
+	const struct sx_motion_cells cells = sx_motion_cells(m->width, m->height);
+	struct sx_motion_step at, last;
+	double offset = prior->px, last_offset = prior->px;
+
+	sx_motion_pair_clear(m, now, prior);
 	sx_motion_owners(now->stixels, now->stixel_count, now->stixel_width, &m->owner);
 	sx_motion_corners(now->view, &m->owner, now->road, &m->camera, m->features);
 	if (!before)

@@ -57,10 +57,27 @@ struct sx_motion_frame {
  * sx_motion_begin() chose, the next one around the step of the first. It searches those features again whose
  * expected place differs by more than SX_MOTION_PAIR_NEAR px in x or y. Then features of near objects, with
  * SX_MOTION_PAIR_MOVER_Q8 or more, that were not found well are searched again around the places of things that
- * move over the ground (guess_movers() in pair.c). The step stays.
+ * move over the ground (sx_motion_guess_movers()). The step stays.
  */
 void sx_motion_pair(struct sx_motion_pair *m, const struct sx_motion_frame *now,
 		    const struct sx_motion_view *before, const struct sx_motion_step *expected,
 		    const struct sx_motion_range *prior);
+
+/* Parts of it, for other engines. */
+
+/* Clears the results: there is no measurement yet. */
+void sx_motion_pair_clear(struct sx_motion_pair *m, const struct sx_motion_frame *now,
+			  const struct sx_motion_range *prior);
+/* Returns whether two guesses differ so much that the search around one may miss what the other finds. */
+bool sx_motion_is_elsewhere(struct sx_motion_guess a, struct sx_motion_guess b);
+/* Returns whether a feature is one of a near object that was not found well where it would be if it stood. */
+bool sx_motion_may_move(const struct sx_motion_feature *f, const struct sx_motion_flow *flow);
+/*
+ * Guesses where a feature of a thing that moves was: first as if it stood; as fast as the camera, and by 4 and 8 m/s
+ * slower or faster; against it; across to both sides by 3 m/s. A guess within 6 px of the first one says nothing new.
+ * Returns the number of guesses.
+ */
+int sx_motion_guess_movers(const struct sx_motion_pair *m, const struct sx_motion_feature *f, double seconds,
+			   struct sx_motion_guess guesses[SX_MOTION_PAIR_GUESSES]);
 
 #endif

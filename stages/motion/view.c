@@ -39,29 +39,41 @@ void sx_motion_census(const struct sx_image *grey, const struct sx_image *descri
 	}
 }
 
-int sx_motion_view_init(struct sx_motion_view *ret, const struct sx_image *grey,
-			const struct sx_image *disparity)
+int sx_motion_view_take(struct sx_motion_view *view, int width, int height)
 {
-	const int w = grey->width, h = grey->height;
 	struct sx_motion_view v = {0};
 	int r;
 
-	if (grey->pixel != SX_PIXEL_U8 || disparity->pixel != SX_PIXEL_U16 || disparity->width != w ||
-	    disparity->height != h)
-		return -EINVAL;
-	r = sx_image_init(&v.grey, SX_PIXEL_U8, w, h);
+	sx_motion_view_finish(view);
+	r = sx_image_init(&v.grey, SX_PIXEL_U8, width, height);
 	if (r == 0)
-		r = sx_image_init(&v.disparity, SX_PIXEL_U16, w, h);
+		r = sx_image_init(&v.disparity, SX_PIXEL_U16, width, height);
 	if (r == 0)
-		r = sx_image_init(&v.half, SX_PIXEL_U8, (w + 1) / 2, (h + 1) / 2);
+		r = sx_image_init(&v.half, SX_PIXEL_U8, (width + 1) / 2, (height + 1) / 2);
 	if (r == 0)
-		r = sx_image_init(&v.census, SX_PIXEL_U32, w, h);
+		r = sx_image_init(&v.census, SX_PIXEL_U32, width, height);
 	if (r == 0)
-		r = sx_image_init(&v.half_census, SX_PIXEL_U32, (w + 1) / 2, (h + 1) / 2);
+		r = sx_image_init(&v.half_census, SX_PIXEL_U32, (width + 1) / 2, (height + 1) / 2);
 	if (r < 0) {
 		sx_motion_view_finish(&v);
 		return r;
 	}
+	*view = v;
+	return 0;
+}
+
+int sx_motion_view_init(struct sx_motion_view *ret, const struct sx_image *grey,
+			const struct sx_image *disparity)
+{
+	struct sx_motion_view v = {0};
+	int r;
+
+	if (grey->pixel != SX_PIXEL_U8 || disparity->pixel != SX_PIXEL_U16 ||
+	    disparity->width != grey->width || disparity->height != grey->height)
+		return -EINVAL;
+	r = sx_motion_view_take(&v, grey->width, grey->height);
+	if (r < 0)
+		return r;
 	sx_image_copy(&v.grey, grey);
 	sx_image_copy(&v.disparity, disparity);
 	sx_pyramid_halve(&v.grey, &v.half);

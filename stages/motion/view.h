@@ -25,6 +25,8 @@ void sx_motion_census(const struct sx_image *grey, const struct sx_image *descri
 int sx_motion_view_init(struct sx_motion_view *ret, const struct sx_image *grey,
 			const struct sx_image *disparity);
 void sx_motion_view_finish(struct sx_motion_view *view);
+/* Frees a view, and allocates the images of another one. Returns 0, -EINVAL or -ENOMEM; then the view is zeroed. */
+int sx_motion_view_take(struct sx_motion_view *view, int width, int height);
 
 /*
  * Returns the disparity at a pixel, 1/256 px: the mean of those of the 3x3 neighbours that differ from it by

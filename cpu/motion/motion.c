@@ -1,0 +1,402 @@
+/*
+ * Motion in the cpu engine, see motion.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cpu/motion/motion.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu/kernel_sets.h"
+#include "cpu/motion/motion_terms.h"
+#include "cpu/pool.h"
+#include "stages/motion/guess.h"
+#include "stages/motion/refine.h"
+#include "stages/motion/step.h"
+#include "stages/motion/view.h"
+#include "stages/pyramid/pyramid.h"
+
+#define BAND 32	    /* rows of a task; even */
+#define STIXELS 32  /* stixels of a task */
+#define JUDGES 16   /* judges of a task */
+#define COLUMNS_MULTIPLE 8 /* lanes of the longest vectors */
+
+/* A frame that is computed: the arguments of the functions, and what its tasks share. */
+struct frame {
+	const struct sx_image *grey, *disparity;
+	struct sx_motion_view *view;
+	struct sx_motion_pair *pair;
+	const struct sx_motion_frame *now;
+	const struct sx_motion_view *before;
+	const struct sx_motion_step *expected;
+	const struct sx_motion_range *prior;
+	struct sx_motion_cells cells;
+	/* the pass of the search, see pair.c */
+	struct sx_motion_step at, last;
+	double offset, last_offset;
+	bool again;
+	/* votes about a step */
+	const struct sx_motion_feature *judges[SX_MOTION_JUDGES_MAX];
+	int judge_count;
+	struct sx_motion_step voted;
+	uint32_t votes[(SX_MOTION_JUDGES_MAX + JUDGES - 1) / JUDGES];
+	/* a round of ego-motion */
+	const struct sx_motion_round *round;
+	struct sx_motion_sums sums[SX_MOTION_FEATURES_MAX / SX_MOTION_PIECE];
+};
+
+struct sx_cpu_motion {
+	const struct sx_motion_kernels *kernels;
+	struct sx_pool *pool;
+	struct frame frame;
+	struct sx_motion_columns columns;
+};
+
+int sx_cpu_motion_create(struct sx_cpu_motion **ret, const struct sx_kernels *kernels, int threads)
+{
+	struct sx_cpu_motion *m = calloc(1, sizeof(*m));
+	int r;
+
+	if (!m)
+		return -ENOMEM;
+	m->kernels = kernels->motion;
+	r = sx_pool_create(&m->pool, threads);
+	if (r < 0) {
+		free(m);
+		return r;
+	}
+	*ret = m;
+	return 0;
+}
+
+void sx_cpu_motion_destroy(struct sx_cpu_motion *m)
+{
+	if (!m)
+		return;
+	sx_pool_destroy(m->pool);
+	free(m);
+}
+
+/* Runs a job on the pool and waits for it. */
+static void run(struct sx_cpu_motion *m, void (*fn)(void *arg))
+{
+	struct sx_pool_job job = {.run = fn, .arg = m};
+
+	sx_pool_submit(m->pool, &job);
+	sx_pool_drain(m->pool);
+}
+
+static int bands_of(const struct sx_image *image)
+{
+	return (image->height + BAND - 1) / BAND;
+}
+
+/* Returns the view of the rows [y0, y1) of an image; rows below its end are left out. */
+static struct sx_image rows_of(const struct sx_image *image, int y0, int y1)
+{
+	struct sx_image rows = *image;
+
+	y1 = y1 < image->height ? y1 : image->height;
+	rows.data = sx_image_row(image, y0);
+	rows.height = y1 - y0;
+	return rows;
+}
+
+/* Copies a band of the images, halves it, and makes its descriptors. */
+static void view_task(void *arg, int i, int worker)
+{
+	const struct sx_cpu_motion *m = arg;
+	const struct frame *f = &m->frame;
+	const struct sx_motion_view *v = f->view;
+	const int y0 = i * BAND, y1 = y0 + BAND;
+	const struct sx_image grey = rows_of(f->grey, y0, y1), disparity = rows_of(f->disparity, y0, y1);
+	const struct sx_image grey_copy = rows_of(&v->grey, y0, y1);
+	const struct sx_image disparity_copy = rows_of(&v->disparity, y0, y1);
+	const struct sx_image half = rows_of(&v->half, y0 / 2, y1 / 2);
+
+	(void)worker;
+	sx_image_copy(&grey_copy, &grey);
+	sx_image_copy(&disparity_copy, &disparity);
+	sx_pyramid_halve(&grey_copy, &half);
+	m->kernels->census_rows(f->grey, &v->census, y0, y0 + grey.height);
+}
+
+static void half_task(void *arg, int i, int worker)
+{
+	const struct sx_cpu_motion *m = arg;
+	const struct sx_motion_view *v = m->frame.view;
+	const int y1 = (i + 1) * BAND;
+
+	(void)worker;
+	m->kernels->census_rows(&v->half, &v->half_census, i * BAND, y1 < v->half.height ? y1 : v->half.height);
+}
+
+static void run_view(void *arg)
+{
+	struct sx_cpu_motion *m = arg;
+
+	sx_pool_for(m->pool, bands_of(&m->frame.view->grey), view_task, m);
+	sx_pool_for(m->pool, bands_of(&m->frame.view->half), half_task, m);
+}
+
+int sx_cpu_motion_view(struct sx_cpu_motion *m, struct sx_motion_view *view, const struct sx_image *grey,
+		       const struct sx_image *disparity)
+{
+	if (grey->pixel != SX_PIXEL_U8 || disparity->pixel != SX_PIXEL_U16 ||
+	    disparity->width != grey->width || disparity->height != grey->height)
+		return -EINVAL;
+	if (view->grey.width != grey->width || view->grey.height != grey->height) {
+		const int r = sx_motion_view_take(view, grey->width, grey->height);
+
+		if (r < 0)
+			return r;
+	}
+	m->frame.view = view;
+	m->frame.grey = grey;
+	m->frame.disparity = disparity;
+	run(m, run_view);
+	return 0;
+}
+
+/* Task 0 finds the owners, the others a row of cells each. */
+static void corner_task(void *arg, int i, int worker)
+{
+	const struct sx_cpu_motion *m = arg;
+	const struct frame *f = &m->frame;
+
+	(void)worker;
+	if (i == 0)
+		sx_motion_owners(f->now->stixels, f->now->stixel_count, f->now->stixel_width,
+				 &f->pair->owner);
+	else
+		m->kernels->corner_row(f->now->view, &f->cells, i - 1,
+				       &f->pair->features[(i - 1) * f->cells.columns]);
+}
+
+static void vote_task(void *arg, int i, int worker)
+{
+	static const double stands[3] = {0.0, 0.0, 0.0};
+	struct sx_cpu_motion *m = arg;
+	struct frame *f = &m->frame;
+	const int end = (i + 1) * JUDGES < f->judge_count ? (i + 1) * JUDGES : f->judge_count;
+	uint32_t sum = 0;
+
+	(void)worker;
+	for (int k = i * JUDGES; k < end; k++) {
+		const struct sx_motion_guess guess =
+			sx_motion_expect(&f->pair->camera, &f->voted, f->judges[k], f->offset, stands);
+
+		sum += m->kernels->vote(f->now->view, f->before, f->judges[k], &guess);
+	}
+	f->votes[i] = sum;
+}
+
+/* As sx_motion_begin(). */
+static bool begin(struct sx_cpu_motion *m)
+{
+	struct frame *f = &m->frame;
+	uint32_t least = UINT32_MAX;
+	int tasks;
+
+	f->judge_count = sx_motion_judges(f->now->view, f->pair->features, f->judges);
+	tasks = (f->judge_count + JUDGES - 1) / JUDGES;
+	if (!f->judge_count)
+		return false;
+	for (int i = f->expected ? -1 : 0; i < SX_MOTION_FAN; i++) {
+		uint32_t sum = 0;
+
+		f->voted = i < 0 ? *f->expected : sx_motion_fan_step(&f->pair->camera, i);
+		sx_pool_for(m->pool, tasks, vote_task, m);
+		for (int k = 0; k < tasks; k++)
+			sum += f->votes[k];
+		if (sum < least) {
+			least = sum;
+			f->at = f->voted;
+		}
+		if (i < 0 && sum <= (uint32_t)f->judge_count * SX_MOTION_VOTE_GOOD)
+			return true;
+	}
+	return true;
+}
+
+/* Searches the features of a row of cells around their places, as search() of pair.c. */
+static void search_task(void *arg, int row, int worker)
+{
+	static const double stands[3] = {0.0, 0.0, 0.0};
+	const struct sx_cpu_motion *m = arg;
+	const struct frame *f = &m->frame;
+	const struct sx_camera *camera = &f->pair->camera;
+
+	(void)worker;
+	for (int i = row * f->cells.columns; i < (row + 1) * f->cells.columns; i++) {
+		const struct sx_motion_feature *feature = &f->pair->features[i];
+		struct sx_motion_flow *flow = &f->pair->flows[i];
+		struct sx_motion_guess guess;
+
+		if (!feature->score)
+			continue;
+		guess = sx_motion_expect(camera, &f->at, feature, f->offset, stands);
+		if (f->again &&
+		    !sx_motion_is_elsewhere(guess, sx_motion_expect(camera, &f->last, feature, f->last_offset,
+								    stands)))
+			continue;
+		m->kernels->match(f->now->view, f->before, feature, &guess, 1, flow);
+		m->kernels->refine(f->now->view, f->before, feature, &guess, flow);
+	}
+}
+
+/* Searches the features of things that move in a row of cells, as search_movers() of pair.c. */
+static void mover_task(void *arg, int row, int worker)
+{
+	const struct sx_cpu_motion *m = arg;
+	const struct frame *f = &m->frame;
+	struct sx_motion_guess guesses[SX_MOTION_PAIR_GUESSES];
+
+	(void)worker;
+	for (int i = row * f->cells.columns; i < (row + 1) * f->cells.columns; i++) {
+		const struct sx_motion_feature *feature = &f->pair->features[i];
+		struct sx_motion_flow *flow = &f->pair->flows[i];
+		int count;
+
+		if (!sx_motion_may_move(feature, flow))
+			continue;
+		count = sx_motion_guess_movers(f->pair, feature, f->now->seconds, guesses);
+		m->kernels->match(f->now->view, f->before, feature, guesses, count, flow);
+		m->kernels->refine(f->now->view, f->before, feature, &guesses[flow->guess], flow);
+	}
+}
+
+static void fill_column(struct sx_motion_columns *c, const struct sx_camera *camera, int n,
+			const struct sx_motion_feature *feature, const struct sx_motion_flow *flow)
+{
+	const double d = (double)feature->disparity_q8 / 256.0, share = SX_MOTION_SHARE_D * d;
+
+	c->ray_x[n] = ((double)feature->x - camera->cx) / camera->fx;
+	c->ray_y[n] = ((double)feature->y - camera->cy) / camera->fy;
+	c->d[n] = d;
+	c->u[n] = (double)flow->x_q6 / 64.0;
+	c->v[n] = (double)flow->y_q6 / 64.0;
+	c->before[n] = (double)flow->disparity_q8 / 256.0;
+	c->dd[n] = 1.0 / (SX_MOTION_SIGMA_D * SX_MOTION_SIGMA_D + share * share);
+	c->counts[n] = -1;
+	c->road[n] = feature->kind & SX_MOTION_ROAD ? -1 : 0;
+}
+
+static void fill_columns(struct sx_cpu_motion *m)
+{
+	const struct sx_motion_pair *pair = m->frame.pair;
+	struct sx_motion_columns *c = &m->columns;
+	int n = 0;
+
+	for (int i = 0; i < pair->cells; i++)
+		if (pair->features[i].score && pair->flows[i].search == SX_MOTION_FOUND)
+			fill_column(c, &pair->camera, n++, &pair->features[i], &pair->flows[i]);
+	c->count = n;
+	for (; n % COLUMNS_MULTIPLE; n++) {
+		c->ray_x[n] = c->ray_y[n] = c->u[n] = c->v[n] = 0.0;
+		c->d[n] = c->before[n] = c->dd[n] = 1.0;
+		c->counts[n] = c->road[n] = 0;
+	}
+}
+
+static void ego_task(void *arg, int i, int worker)
+{
+	struct sx_cpu_motion *m = arg;
+	struct frame *f = &m->frame;
+	const int whole = (m->columns.count + COLUMNS_MULTIPLE - 1) / COLUMNS_MULTIPLE * COLUMNS_MULTIPLE;
+	const int end = (i + 1) * SX_MOTION_PIECE < whole ? (i + 1) * SX_MOTION_PIECE : whole;
+
+	(void)worker;
+	m->kernels->ego_sums(&f->pair->camera, f->round, &m->columns, i * SX_MOTION_PIECE, end, &f->sums[i]);
+}
+
+static void add_sums(struct sx_motion_sums *s, const struct sx_motion_sums *more)
+{
+	for (int i = 0; i < SX_MOTION_PAIRS; i++)
+		s->a[i] += more->a[i];
+	for (int i = 0; i < SX_MOTION_UNKNOWNS; i++)
+		s->b[i] += more->b[i];
+	s->squares += more->squares;
+	s->found += more->found;
+	s->inliers += more->inliers;
+	s->road_found += more->road_found;
+	s->road_inliers += more->road_inliers;
+}
+
+/* See sx_motion_add_fn. */
+static void add_all(void *arg, const struct sx_motion_round *r, struct sx_motion_sums *s)
+{
+	struct sx_cpu_motion *m = arg;
+	const int pieces = (m->columns.count + SX_MOTION_PIECE - 1) / SX_MOTION_PIECE;
+
+	m->frame.round = r;
+	sx_pool_for(m->pool, pieces, ego_task, m);
+	*s = (struct sx_motion_sums){.found = 0};
+	for (int i = 0; i < pieces; i++)
+		add_sums(s, &m->frame.sums[i]);
+}
+
+static void group_task(void *arg, int i, int worker)
+{
+	const struct sx_cpu_motion *m = arg;
+	const struct frame *f = &m->frame;
+	const uint32_t first = (uint32_t)i * STIXELS, left = f->now->stixel_count - first;
+
+	(void)worker;
+	sx_motion_group_measure(&f->pair->camera, &f->cells, f->pair->features, f->pair->flows,
+				f->now->stixels + first, left < STIXELS ? left : STIXELS, f->now->stixel_width,
+				f->now->seconds, &f->pair->ego, f->pair->velocities + first);
+}
+
+static void run_pair(void *arg)
+{
+	struct sx_cpu_motion *m = arg;
+	struct frame *f = &m->frame;
+	struct sx_motion_pair *pair = f->pair;
+	const uint32_t stixels = f->now->stixel_count;
+
+	sx_pool_for(m->pool, 1 + f->cells.rows, corner_task, m);
+	sx_motion_kinds(&pair->owner, f->now->road, &pair->camera, pair->features, pair->cells);
+	if (!f->before)
+		return;
+	pair->ego.verdict = SX_MOTION_STEP_REPEATS;
+	if (sx_motion_view_repeats(f->now->view, f->before))
+		return;
+	pair->ego.verdict = SX_MOTION_STEP_FEW;
+	if (!begin(m))
+		return;
+	for (int pass = 0; pass < SX_MOTION_PAIR_PASSES; pass++) {
+		f->again = pass > 0;
+		sx_pool_for(m->pool, f->cells.rows, search_task, m);
+		fill_columns(m);
+		sx_motion_ego_by(&pair->camera, add_all, m, &f->at, f->prior, &pair->ego);
+		if (pair->ego.verdict != SX_MOTION_STEP_FOUND)
+			return;
+		f->last = f->at;
+		f->last_offset = f->offset;
+		f->at = pair->ego.step;
+		f->offset = pair->ego.used.px;
+	}
+	sx_pool_for(m->pool, f->cells.rows, mover_task, m);
+	sx_pool_for(m->pool, (int)((stixels + STIXELS - 1) / STIXELS), group_task, m);
+	sx_motion_group_drop(f->now->stixels, stixels, pair->work, pair->velocities);
+}
+
+void sx_cpu_motion_pair(struct sx_cpu_motion *m, struct sx_motion_pair *pair,
+			const struct sx_motion_frame *now, const struct sx_motion_view *before,
+			const struct sx_motion_step *expected, const struct sx_motion_range *prior)
+{
+	struct frame *f = &m->frame;
+
+	f->pair = pair;
+	f->now = now;
+	f->before = before;
+	f->expected = expected;
+	f->prior = prior;
+	f->cells = sx_motion_cells(pair->width, pair->height);
+	f->offset = f->last_offset = prior->px;
+	sx_motion_pair_clear(pair, now, prior);
+	run(m, run_pair);
+}

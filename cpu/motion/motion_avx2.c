@@ -1,0 +1,10 @@
+/*
+ * The kernels of motion on vec_avx2.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "cpu/vec/vec_avx2.h"
+
+#include "cpu/motion/motion_kernels.h"
+
+const struct sx_motion_kernels sx_motion_kernels_avx2 = SX_MOTION_KERNELS;

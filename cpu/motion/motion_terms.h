@@ -1,0 +1,27 @@
+/*
+ * The twin's own memory of what a frame's features add to sums, for its kernels.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef SX_CPU_MOTION_MOTION_TERMS_H
+#define SX_CPU_MOTION_MOTION_TERMS_H
+
+#include "stages/motion/ego_terms.h"
+
+#define SX_MOTION_PIECE 512 /* features of a task, a multiple of all vectors */
+
+/*
+ * The features that were found, in the order of their slots, as columns of doubles; filled up with features that
+ * nothing counts. What does not change from round to round is computed once.
+ */
+struct sx_motion_columns {
+	int count; /* without those that fill up */
+	double ray_x[SX_MOTION_FEATURES_MAX], ray_y[SX_MOTION_FEATURES_MAX]; /* (x - cx) / fx, (y - cy) / fy */
+	double d[SX_MOTION_FEATURES_MAX];				     /* disparity, px */
+	double u[SX_MOTION_FEATURES_MAX], v[SX_MOTION_FEATURES_MAX];	     /* where it was found, px */
+	double before[SX_MOTION_FEATURES_MAX];				     /* disparity there, px */
+	double dd[SX_MOTION_FEATURES_MAX]; /* information of the disparity, see sx_motion_inform() */
+	int64_t counts[SX_MOTION_FEATURES_MAX], road[SX_MOTION_FEATURES_MAX]; /* -1: yes; 0: no */
+};
+
+#endif
