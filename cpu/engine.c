@@ -62,7 +62,7 @@ static void cpu_close(struct sx_device *d)
 
 static int cpu_open(struct sx_device **ret, const struct sx_engine_params *p, struct sx_why *why)
 {
-	const char *simd = getenv("SX_SIMD");
+	const char *simd;
 	struct sx_device *d;
 	int r;
 
@@ -72,7 +72,7 @@ static int cpu_open(struct sx_device **ret, const struct sx_engine_params *p, st
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return complain(why, -ENOMEM, "device");
-	d->kernels = sx_kernels_choose(simd && *simd ? simd : NULL);
+	d->kernels = sx_kernels_wanted(&simd);
 	if (!d->kernels) {
 		sx_why_set(why, "engine cpu: SX_SIMD=%s is unknown, or not for this machine", simd);
 		r = -EINVAL;

@@ -5,6 +5,7 @@
  */
 #include "cpu/kernel_sets.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool every_machine(void)
@@ -64,6 +65,14 @@ const struct sx_kernels *sx_kernels_choose(const char *name)
 		if ((!name || strcmp(name, kernel_sets[i].name) == 0) && kernel_sets[i].machine_runs())
 			return &kernel_sets[i];
 	return NULL;
+}
+
+const struct sx_kernels *sx_kernels_wanted(const char **name)
+{
+	const char *simd = getenv("SX_SIMD");
+
+	*name = simd && *simd ? simd : NULL;
+	return sx_kernels_choose(*name);
 }
 
 const struct sx_kernels *sx_kernels_for(const struct sx_kernels *k, int disparities)

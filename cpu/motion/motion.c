@@ -21,7 +21,6 @@
 #define BAND 32	    /* rows of a task; even */
 #define STIXELS 32  /* stixels of a task */
 #define JUDGES 16   /* judges of a task */
-#define COLUMNS_MULTIPLE 8 /* lanes of the longest vectors */
 
 /* A frame that is computed: the arguments of the functions, and what its tasks share. */
 struct frame {
@@ -268,8 +267,8 @@ static void mover_task(void *arg, int row, int worker)
 	}
 }
 
-static void fill_column(struct sx_motion_columns *c, const struct sx_camera *camera, int n,
-			const struct sx_motion_feature *feature, const struct sx_motion_flow *flow)
+void sx_motion_columns_put(struct sx_motion_columns *c, const struct sx_camera *camera, int n,
+			   const struct sx_motion_feature *feature, const struct sx_motion_flow *flow)
 {
 	const double d = (double)feature->disparity_q8 / 256.0, share = SX_MOTION_SHARE_D * d;
 
@@ -284,6 +283,20 @@ static void fill_column(struct sx_motion_columns *c, const struct sx_camera *cam
 	c->road[n] = feature->kind & SX_MOTION_ROAD ? -1 : 0;
 }
 
+int sx_motion_columns_whole(const struct sx_motion_columns *c)
+{
+	return (c->count + SX_MOTION_TOGETHER - 1) / SX_MOTION_TOGETHER * SX_MOTION_TOGETHER;
+}
+
+void sx_motion_columns_fill(struct sx_motion_columns *c)
+{
+	for (int n = c->count; n < sx_motion_columns_whole(c); n++) {
+		c->ray_x[n] = c->ray_y[n] = c->u[n] = c->v[n] = 0.0;
+		c->d[n] = c->before[n] = c->dd[n] = 1.0;
+		c->counts[n] = c->road[n] = 0;
+	}
+}
+
 static void fill_columns(struct sx_cpu_motion *m)
 {
 	const struct sx_motion_pair *pair = m->frame.pair;
@@ -292,20 +305,16 @@ static void fill_columns(struct sx_cpu_motion *m)
 
 	for (int i = 0; i < pair->cells; i++)
 		if (pair->features[i].score && pair->flows[i].search == SX_MOTION_FOUND)
-			fill_column(c, &pair->camera, n++, &pair->features[i], &pair->flows[i]);
+			sx_motion_columns_put(c, &pair->camera, n++, &pair->features[i], &pair->flows[i]);
 	c->count = n;
-	for (; n % COLUMNS_MULTIPLE; n++) {
-		c->ray_x[n] = c->ray_y[n] = c->u[n] = c->v[n] = 0.0;
-		c->d[n] = c->before[n] = c->dd[n] = 1.0;
-		c->counts[n] = c->road[n] = 0;
-	}
+	sx_motion_columns_fill(c);
 }
 
 static void ego_task(void *arg, int i, int worker)
 {
 	struct sx_cpu_motion *m = arg;
 	struct frame *f = &m->frame;
-	const int whole = (m->columns.count + COLUMNS_MULTIPLE - 1) / COLUMNS_MULTIPLE * COLUMNS_MULTIPLE;
+	const int whole = sx_motion_columns_whole(&m->columns);
 	const int end = (i + 1) * SX_MOTION_PIECE < whole ? (i + 1) * SX_MOTION_PIECE : whole;
 
 	(void)worker;

@@ -8,7 +8,8 @@
 
 #include "stages/motion/ego_terms.h"
 
-#define SX_MOTION_PIECE 512 /* features of a task, a multiple of all vectors */
+#define SX_MOTION_TOGETHER 8 /* lanes of the longest vectors */
+#define SX_MOTION_PIECE 512  /* features of a task, a multiple of it */
 
 /*
  * The features that were found, in the order of their slots, as columns of doubles; filled up with features that
@@ -23,5 +24,12 @@ struct sx_motion_columns {
 	double dd[SX_MOTION_FEATURES_MAX]; /* information of the disparity, see sx_motion_inform() */
 	int64_t counts[SX_MOTION_FEATURES_MAX], road[SX_MOTION_FEATURES_MAX]; /* -1: yes; 0: no */
 };
+
+/* Sets column n to a feature that was found. */
+void sx_motion_columns_put(struct sx_motion_columns *c, const struct sx_camera *camera, int n,
+			   const struct sx_motion_feature *feature, const struct sx_motion_flow *flow);
+/* Returns the number of columns with those that fill up the last vector; fill sets these. */
+int sx_motion_columns_whole(const struct sx_motion_columns *c);
+void sx_motion_columns_fill(struct sx_motion_columns *c);
 
 #endif

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cpu/kernel_sets.h"
+#include "cpu/pool.h"
 #include "stages/motion/step.h"
 #include "stages/motion/view.h"
 #include "stixel.h"
@@ -36,7 +38,7 @@ static int span_of(const struct process *p)
 	return span < 1 ? 1 : span;
 }
 
-void process_motion_finish(struct process *p)
+static void forget(struct process *p)
 {
 	for (int i = 0; i < PROCESS_VIEWS; i++)
 		sx_motion_view_finish(&p->motion.views[i]);
@@ -47,7 +49,40 @@ void process_motion_finish(struct process *p)
 
 void process_motion_gap(struct process *p)
 {
-	process_motion_finish(p);
+	forget(p);
+}
+
+void process_motion_close(struct process *p)
+{
+	forget(p);
+	sx_cpu_motion_destroy(p->motion.fast);
+	p->motion.fast = NULL;
+}
+
+/* Creates the fast twin, unless the engine is the reference. */
+static int open_fast(struct process *p, struct sx_why *why)
+{
+	const int threads = p->settings->engine.threads;
+	const struct sx_kernels *kernels;
+	const char *simd;
+	int r;
+
+	if (p->motion.fast || p->engine.backend == &sx_backend_reference)
+		return 0;
+	kernels = sx_kernels_wanted(&simd);
+	if (!kernels)
+		return sx_why_fail(-EINVAL, why, "motion: SX_SIMD=%s is unknown, or not for this machine", simd);
+	r = sx_cpu_motion_create(&p->motion.fast, kernels, threads ? threads : sx_pool_available_cpus());
+	return r < 0 ? sx_why_fail(r, why, "motion: worker threads: %s", strerror(-r)) : 0;
+}
+
+static int make_view(struct process *p, struct sx_motion_view *view, const struct sx_image *left,
+		     const struct sx_image *disparity)
+{
+	if (p->motion.fast)
+		return sx_cpu_motion_view(p->motion.fast, view, left, disparity);
+	sx_motion_view_finish(view);
+	return sx_motion_view_init(view, left, disparity);
 }
 
 /* Writes the pose of this left camera in the one before: three rows of a rotation and a position, m. */
@@ -156,6 +191,7 @@ int process_motion_pair(struct process *p, const char *name, struct sx_why *why)
 	struct process_motion *m = &p->motion;
 	const int span = span_of(p);
 	struct sx_motion_view *view = &m->views[m->seen % (span + 1)];
+	const struct sx_motion_view *before;
 	struct sx_motion_range prior;
 	struct sx_image left, disparity;
 	struct sx_motion_frame frame;
@@ -167,16 +203,17 @@ int process_motion_pair(struct process *p, const char *name, struct sx_why *why)
 	if (r < 0)
 		return sx_why_fail(r, why, "%s: no image for its motion", name);
 	if (m->seen && (m->pair.width != left.width || m->pair.height != left.height))
-		process_motion_finish(p);
+		forget(p);
+	r = open_fast(p, why);
+	if (r < 0)
+		return r;
 	if (!m->seen)
 		r = sx_motion_pair_init(&m->pair, &p->config.params.camera, left.width, left.height,
 					result->columns * (uint32_t)left.height);
 	if (!m->steps)
 		m->range = SX_MOTION_RANGE_FIRST;
-	if (r == 0) {
-		sx_motion_view_finish(view);
-		r = sx_motion_view_init(view, &left, &disparity);
-	}
+	if (r == 0)
+		r = make_view(p, view, &left, &disparity);
 	if (r < 0)
 		return sx_why_fail(r, why, "%s: motion: %s", name,
 				   r == -EINVAL ? "the camera has no fx, fy or baseline" : strerror(-r));
@@ -187,8 +224,11 @@ int process_motion_pair(struct process *p, const char *name, struct sx_why *why)
 					 .stixel_width = p->config.params.stixels.width,
 					 .seconds = (double)span / p->fps,
 					 .road = &result->road};
-	sx_motion_pair(&m->pair, &frame, m->seen < span ? NULL : &m->views[(m->seen - span) % (span + 1)],
-		       m->has_step ? &m->step : NULL, &prior);
+	before = m->seen < span ? NULL : &m->views[(m->seen - span) % (span + 1)];
+	if (m->fast)
+		sx_cpu_motion_pair(m->fast, &m->pair, &frame, before, m->has_step ? &m->step : NULL, &prior);
+	else
+		sx_motion_pair(&m->pair, &frame, before, m->has_step ? &m->step : NULL, &prior);
 	m->seen++;
 	m->has_step = m->pair.ego.verdict == SX_MOTION_STEP_FOUND;
 	m->step = m->pair.ego.step;

@@ -1,5 +1,5 @@
 /*
- * stixel-process: motion of the pairs of a sequence, by the stages of stages/motion.
+ * stixel-process: motion of the pairs of a sequence, by cpu/motion; with the reference engine, by stages/motion.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,6 +7,7 @@
 #define SX_TOOLS_PROCESS_PROCESS_MOTION_H
 
 #include "base/why.h"
+#include "cpu/motion/motion.h"
 #include "stages/motion/pair.h"
 
 #define PROCESS_FPS 10 /* frames per second of a sequence, unless --fps says another number */
@@ -19,6 +20,7 @@ struct process;
 /* What is kept from pair to pair: the views of the last ones, the last step, and the offset of disparities. */
 struct process_motion {
 	struct sx_motion_pair pair; /* zeroed: no pair was seen */
+	struct sx_cpu_motion *fast; /* NULL: not yet, or the reference computes */
 	struct sx_motion_view views[PROCESS_VIEWS];
 	int seen; /* pairs in a row with one size */
 	struct sx_motion_step step;
@@ -37,6 +39,6 @@ int process_motion_pair(struct process *p, const char *name, struct sx_why *why)
 void process_motion_gap(struct process *p);
 /* Prints what the sequence says about the range. */
 void process_motion_note(const struct process *p);
-void process_motion_finish(struct process *p);
+void process_motion_close(struct process *p);
 
 #endif

@@ -71,7 +71,7 @@ static void drop_context(struct process *p)
 
 void process_close(struct process *p)
 {
-	process_motion_finish(p);
+	process_motion_close(p);
 	drop_context(p);
 	sx_engine_close(&p->engine);
 }
