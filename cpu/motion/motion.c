@@ -6,6 +6,7 @@
 #include "cpu/motion/motion.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,6 @@
 
 #define BAND 32	    /* rows of a task; even */
 #define STIXELS 32  /* stixels of a task */
-#define JUDGES 16   /* judges of a task */
 
 /* A frame that is computed: the arguments of the functions, and what its tasks share. */
 struct frame {
@@ -36,11 +36,10 @@ struct frame {
 	struct sx_motion_step at, last;
 	double offset, last_offset;
 	bool again;
-	/* votes about a step */
+	/* votes about steps */
 	const struct sx_motion_feature *judges[SX_MOTION_JUDGES_MAX];
 	int judge_count;
-	struct sx_motion_step voted;
-	uint32_t votes[(SX_MOTION_JUDGES_MAX + JUDGES - 1) / JUDGES];
+	_Atomic uint64_t least; /* votes << 32 | step of the fan + 1; 0: the expected step */
 	/* a round of ego-motion */
 	const struct sx_motion_round *round;
 	struct sx_motion_sums sums[SX_MOTION_FEATURES_MAX / SX_MOTION_PIECE];
@@ -174,49 +173,61 @@ static void corner_task(void *arg, int i, int worker)
 				       &f->pair->features[(i - 1) * f->cells.columns]);
 }
 
-static void vote_task(void *arg, int i, int worker)
+/* Returns the votes about a step; beyond `most` no more of them are counted. */
+static uint32_t sum_votes(const struct sx_cpu_motion *m, const struct sx_motion_step *step, uint32_t most)
 {
 	static const double stands[3] = {0.0, 0.0, 0.0};
-	struct sx_cpu_motion *m = arg;
-	struct frame *f = &m->frame;
-	const int end = (i + 1) * JUDGES < f->judge_count ? (i + 1) * JUDGES : f->judge_count;
+	const struct frame *f = &m->frame;
 	uint32_t sum = 0;
 
-	(void)worker;
-	for (int k = i * JUDGES; k < end; k++) {
+	for (int k = 0; k < f->judge_count && sum <= most; k++) {
 		const struct sx_motion_guess guess =
-			sx_motion_expect(&f->pair->camera, &f->voted, f->judges[k], f->offset, stands);
+			sx_motion_expect(&f->pair->camera, step, f->judges[k], f->offset, stands);
 
 		sum += m->kernels->vote(f->now->view, f->before, f->judges[k], &guess);
 	}
-	f->votes[i] = sum;
+	return sum;
+}
+
+/*
+ * Votes about step i of the fan. The least pair of sum and index wins, in whatever order the steps are tried. A sum
+ * that is larger than the least so far cannot win, whatever the other judges say.
+ */
+static void vote_task(void *arg, int i, int worker)
+{
+	struct sx_cpu_motion *m = arg;
+	struct frame *f = &m->frame;
+	const struct sx_motion_step step = sx_motion_fan_step(&f->pair->camera, i);
+	uint64_t least = atomic_load(&f->least);
+	const uint64_t mine = (uint64_t)sum_votes(m, &step, (uint32_t)(least >> 32)) << 32 | (uint32_t)(i + 1);
+
+	(void)worker;
+	while (mine < least && !atomic_compare_exchange_weak(&f->least, &least, mine))
+		;
 }
 
 /* As sx_motion_begin(). */
 static bool begin(struct sx_cpu_motion *m)
 {
 	struct frame *f = &m->frame;
-	uint32_t least = UINT32_MAX;
-	int tasks;
+	uint32_t index;
 
 	f->judge_count = sx_motion_judges(f->now->view, f->pair->features, f->judges);
-	tasks = (f->judge_count + JUDGES - 1) / JUDGES;
 	if (!f->judge_count)
 		return false;
-	for (int i = f->expected ? -1 : 0; i < SX_MOTION_FAN; i++) {
-		uint32_t sum = 0;
+	atomic_store(&f->least, UINT64_MAX);
+	if (f->expected) {
+		const uint32_t sum = sum_votes(m, f->expected, UINT32_MAX);
 
-		f->voted = i < 0 ? *f->expected : sx_motion_fan_step(&f->pair->camera, i);
-		sx_pool_for(m->pool, tasks, vote_task, m);
-		for (int k = 0; k < tasks; k++)
-			sum += f->votes[k];
-		if (sum < least) {
-			least = sum;
-			f->at = f->voted;
-		}
-		if (i < 0 && sum <= (uint32_t)f->judge_count * SX_MOTION_VOTE_GOOD)
+		f->at = *f->expected;
+		if (sum <= (uint32_t)f->judge_count * SX_MOTION_VOTE_GOOD)
 			return true;
+		atomic_store(&f->least, (uint64_t)sum << 32); /* before those of the fan */
 	}
+	sx_pool_for(m->pool, SX_MOTION_FAN, vote_task, m);
+	index = (uint32_t)atomic_load(&f->least);
+	if (index)
+		f->at = sx_motion_fan_step(&f->pair->camera, (int)index - 1);
 	return true;
 }
 
