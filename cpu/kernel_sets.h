@@ -127,6 +127,8 @@ struct sx_motion_cells;
 struct sx_motion_columns;
 struct sx_motion_feature;
 struct sx_motion_flow;
+struct sx_motion_group_at;
+struct sx_motion_group_sums;
 struct sx_motion_guess;
 struct sx_motion_round;
 struct sx_motion_sums;
@@ -152,6 +154,10 @@ struct sx_motion_kernels {
 	/* the sums of sx_motion_add() over the features first .. end - 1 of columns, multiples of 8 */
 	void (*ego_sums)(const struct sx_camera *c, const struct sx_motion_round *r,
 			 const struct sx_motion_columns *f, int first, int end, struct sx_motion_sums *s);
+	/* the sums of sx_motion_group_add() over all features of columns */
+	void (*group_sums)(const struct sx_camera *c, const struct sx_motion_round *moving,
+			   const struct sx_motion_group_at *at, bool standing,
+			   const struct sx_motion_columns *f, struct sx_motion_group_sums *s);
 };
 
 /* Sets of other machines are declared too, but not defined (cpu/meson.build). */

@@ -49,7 +49,11 @@ struct sx_cpu_motion {
 	const struct sx_motion_kernels *kernels;
 	struct sx_pool *pool;
 	struct frame frame;
-	struct sx_motion_columns columns;
+	struct single {
+		int32_t shift[2];
+		bool says;
+	} singles[SX_MOTION_FEATURES_MAX];
+	struct sx_motion_columns *columns; /* of ego-motion; then of the group of each worker */
 };
 
 int sx_cpu_motion_create(struct sx_cpu_motion **ret, const struct sx_kernels *kernels, int threads)
@@ -61,8 +65,12 @@ int sx_cpu_motion_create(struct sx_cpu_motion **ret, const struct sx_kernels *ke
 		return -ENOMEM;
 	m->kernels = kernels->motion;
 	r = sx_pool_create(&m->pool, threads);
+	if (r == 0) {
+		m->columns = calloc((size_t)threads, sizeof(*m->columns));
+		r = m->columns ? 0 : -ENOMEM;
+	}
 	if (r < 0) {
-		free(m);
+		sx_cpu_motion_destroy(m);
 		return r;
 	}
 	*ret = m;
@@ -74,6 +82,7 @@ void sx_cpu_motion_destroy(struct sx_cpu_motion *m)
 	if (!m)
 		return;
 	sx_pool_destroy(m->pool);
+	free(m->columns);
 	free(m);
 }
 
@@ -311,7 +320,7 @@ void sx_motion_columns_fill(struct sx_motion_columns *c)
 static void fill_columns(struct sx_cpu_motion *m)
 {
 	const struct sx_motion_pair *pair = m->frame.pair;
-	struct sx_motion_columns *c = &m->columns;
+	struct sx_motion_columns *c = m->columns;
 	int n = 0;
 
 	for (int i = 0; i < pair->cells; i++)
@@ -325,11 +334,11 @@ static void ego_task(void *arg, int i, int worker)
 {
 	struct sx_cpu_motion *m = arg;
 	struct frame *f = &m->frame;
-	const int whole = sx_motion_columns_whole(&m->columns);
+	const int whole = sx_motion_columns_whole(m->columns);
 	const int end = (i + 1) * SX_MOTION_PIECE < whole ? (i + 1) * SX_MOTION_PIECE : whole;
 
 	(void)worker;
-	m->kernels->ego_sums(&f->pair->camera, f->round, &m->columns, i * SX_MOTION_PIECE, end, &f->sums[i]);
+	m->kernels->ego_sums(&f->pair->camera, f->round, m->columns, i * SX_MOTION_PIECE, end, &f->sums[i]);
 }
 
 static void add_sums(struct sx_motion_sums *s, const struct sx_motion_sums *more)
@@ -349,7 +358,7 @@ static void add_sums(struct sx_motion_sums *s, const struct sx_motion_sums *more
 static void add_all(void *arg, const struct sx_motion_round *r, struct sx_motion_sums *s)
 {
 	struct sx_cpu_motion *m = arg;
-	const int pieces = (m->columns.count + SX_MOTION_PIECE - 1) / SX_MOTION_PIECE;
+	const int pieces = (m->columns->count + SX_MOTION_PIECE - 1) / SX_MOTION_PIECE;
 
 	m->frame.round = r;
 	sx_pool_for(m->pool, pieces, ego_task, m);
@@ -358,16 +367,112 @@ static void add_all(void *arg, const struct sx_motion_round *r, struct sx_motion
 		add_sums(s, &m->frame.sums[i]);
 }
 
-static void group_task(void *arg, int i, int worker)
+/* What the feature of a slot says alone, see sx_motion_single(). */
+static void single_task(void *arg, int row, int worker)
 {
-	const struct sx_cpu_motion *m = arg;
-	const struct frame *f = &m->frame;
-	const uint32_t first = (uint32_t)i * STIXELS, left = f->now->stixel_count - first;
+	struct sx_cpu_motion *m = arg;
+	const struct sx_motion_pair *pair = m->frame.pair;
+	const struct sx_motion_round round = sx_motion_group_round(&pair->ego);
 
 	(void)worker;
+	for (int i = row * m->frame.cells.columns; i < (row + 1) * m->frame.cells.columns; i++)
+		m->singles[i].says =
+			pair->features[i].score && (pair->features[i].kind & SX_MOTION_OBJECT) &&
+			pair->flows[i].search == SX_MOTION_FOUND &&
+			sx_motion_single(&pair->camera, &round, &pair->features[i], &pair->flows[i],
+					 m->singles[i].shift);
+}
+
+/* The group of a stixel: its features, as columns of the worker. */
+struct group {
+	const struct sx_cpu_motion *m;
+	struct sx_motion_columns *columns;
+	const int32_t *members;
+};
+
+static void take_group(void *arg, const int32_t *members, int count)
+{
+	struct group *g = arg;
+	const struct sx_motion_pair *pair = g->m->frame.pair;
+
+	g->members = members;
+	g->columns->count = count;
+	for (int i = 0; i < count; i++)
+		sx_motion_columns_put(g->columns, &pair->camera, i, &pair->features[members[i]],
+				      &pair->flows[members[i]]);
+	sx_motion_columns_fill(g->columns);
+}
+
+/* Returns the lower median of values. Changes their order. */
+static int32_t lower_median(int32_t *v, int count)
+{
+	const int k = (count - 1) / 2;
+
+	for (int low = 0, high = count - 1; low < high;) {
+		const int32_t pivot = v[(low + high) / 2];
+		int i = low, j = high;
+
+		while (i <= j) {
+			while (v[i] < pivot)
+				i++;
+			while (v[j] > pivot)
+				j--;
+			if (i <= j) {
+				const int32_t t = v[i];
+
+				v[i++] = v[j];
+				v[j--] = t;
+			}
+		}
+		if (k <= j)
+			high = j;
+		else if (k >= i)
+			low = i;
+		else
+			break;
+	}
+	return v[k];
+}
+
+static bool begin_group(void *arg, struct sx_motion_group_at *at)
+{
+	const struct group *g = arg;
+	int32_t x[SX_MOTION_GROUP_MOST], z[SX_MOTION_GROUP_MOST];
+	int n = 0;
+
+	for (int i = 0; i < g->columns->count; i++) {
+		const struct single *s = &g->m->singles[g->members[i]];
+
+		x[n] = s->shift[0];
+		z[n] = s->shift[1];
+		n += s->says;
+	}
+	if (!n)
+		return false;
+	*at = (struct sx_motion_group_at){
+		{(double)lower_median(x, n) / 1024.0, (double)lower_median(z, n) / 1024.0, 0.0, 0.0, 0.0}};
+	return true;
+}
+
+static void add_group(void *arg, const struct sx_motion_round *moving, const struct sx_motion_group_at *at,
+		      bool standing, struct sx_motion_group_sums *s)
+{
+	const struct group *g = arg;
+
+	g->m->kernels->group_sums(&g->m->frame.pair->camera, moving, at, standing, g->columns, s);
+}
+
+static void group_task(void *arg, int i, int worker)
+{
+	struct sx_cpu_motion *m = arg;
+	const struct frame *f = &m->frame;
+	const uint32_t first = (uint32_t)i * STIXELS, left = f->now->stixel_count - first;
+	struct group group = {m, &m->columns[worker], NULL};
+	const struct sx_motion_group_by by = {&group, take_group, begin_group, add_group};
+
 	sx_motion_group_measure(&f->pair->camera, &f->cells, f->pair->features, f->pair->flows,
 				f->now->stixels + first, left < STIXELS ? left : STIXELS, f->now->stixel_width,
-				f->now->seconds, &f->pair->ego, f->pair->velocities + first);
+				f->now->seconds, &f->pair->ego, &by, f->pair->velocities + first);
 }
 
 static void run_pair(void *arg)
@@ -400,6 +505,7 @@ static void run_pair(void *arg)
 		f->offset = pair->ego.used.px;
 	}
 	sx_pool_for(m->pool, f->cells.rows, mover_task, m);
+	sx_pool_for(m->pool, f->cells.rows, single_task, m);
 	sx_pool_for(m->pool, (int)((stixels + STIXELS - 1) / STIXELS), group_task, m);
 	sx_motion_group_drop(f->now->stixels, stixels, pair->work, pair->velocities);
 }

@@ -11,7 +11,6 @@
 #include "stixel.h"
 
 #define FARTHEST_M_S 1.65 /* bias of a velocity at the farthest distance */
-#define GROUP_MOST 512	  /* features of a group; of more, the first ones in the order of the cells */
 /* Errors of a step that its covariance does not show: features of all distances share them */
 #define TURN_SIGMA_RAD 0.0002
 #define WAY_SIGMA_BASELINES 0.011
@@ -23,9 +22,19 @@ struct group {
 	const struct sx_camera *camera;
 	struct sx_motion_round round; /* the step, and the offset of disparities */
 	double range;		      /* sx_motion_group_range() */
+	const struct sx_motion_group_by *by;
 	int count;
-	const struct sx_motion_feature *features[GROUP_MOST];
-	const struct sx_motion_flow *flows[GROUP_MOST];
+	int32_t members[SX_MOTION_GROUP_MOST]; /* slots of its features */
+};
+
+/* Features and flows of all slots, and the group whose sums are computed. */
+struct plain {
+	const struct sx_camera *camera;
+	const struct sx_motion_round *round;
+	const struct sx_motion_feature *features;
+	const struct sx_motion_flow *flows;
+	const int32_t *members;
+	int count;
 };
 
 double sx_motion_farthest(const struct sx_camera *c, double seconds)
@@ -58,21 +67,30 @@ static void gather(struct group *g, const struct sx_motion_cells *cells,
 
 			if (!f->score || flows[i].search != SX_MOTION_FOUND ||
 			    !(f->kind & SX_MOTION_OBJECT) || abs(f->x - x) > SX_MOTION_BESIDE || f->y < top ||
-			    f->y > bottom || abs(f->disparity_q8 - d) > most || g->count == GROUP_MOST)
+			    f->y > bottom || abs(f->disparity_q8 - d) > most || g->count == SX_MOTION_GROUP_MOST)
 				continue;
-			g->features[g->count] = f;
-			g->flows[g->count++] = &flows[i];
+			g->members[g->count++] = i;
 		}
+	g->by->take(g->by->arg, g->members, g->count);
 }
 
-static void add_all(const struct group *g, const struct sx_motion_group_at *at, bool standing,
-		    struct sx_motion_group_sums *s)
+static void take_plain(void *arg, const int32_t *members, int count)
 {
-	const struct sx_motion_round moving = sx_motion_moving(&g->round, at->x[0], at->x[1]);
+	struct plain *p = arg;
+
+	p->members = members;
+	p->count = count;
+}
+
+static void add_plain(void *arg, const struct sx_motion_round *moving, const struct sx_motion_group_at *at,
+		      bool standing, struct sx_motion_group_sums *s)
+{
+	const struct plain *p = arg;
 
 	*s = (struct sx_motion_group_sums){.features = 0};
-	for (int i = 0; i < g->count; i++)
-		sx_motion_group_add(g->camera, &moving, at, standing, g->features[i], g->flows[i], s);
+	for (int i = 0; i < p->count; i++)
+		sx_motion_group_add(p->camera, moving, at, standing, &p->features[p->members[i]],
+				    &p->flows[p->members[i]], s);
 }
 
 static int by_value(const void *a, const void *b)
@@ -83,13 +101,16 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Lower median of what single features say. False: none says anything. */
-static bool begin(const struct group *g, struct sx_motion_group_at *at)
+static bool begin_plain(void *arg, struct sx_motion_group_at *at)
 {
-	int32_t x[GROUP_MOST], z[GROUP_MOST], one[2];
+	const struct plain *p = arg;
+	int32_t x[SX_MOTION_GROUP_MOST], z[SX_MOTION_GROUP_MOST], one[2];
 	int n = 0;
 
-	for (int i = 0; i < g->count; i++) {
-		if (!sx_motion_single(g->camera, &g->round, g->features[i], g->flows[i], one))
+	for (int i = 0; i < p->count; i++) {
+		const int slot = p->members[i];
+
+		if (!sx_motion_single(p->camera, p->round, &p->features[slot], &p->flows[slot], one))
 			continue;
 		x[n] = one[0];
 		z[n++] = one[1];
@@ -101,6 +122,14 @@ static bool begin(const struct group *g, struct sx_motion_group_at *at)
 	*at = (struct sx_motion_group_at){
 		{(double)x[(n - 1) / 2] / 1024.0, (double)z[(n - 1) / 2] / 1024.0, 0.0, 0.0, 0.0}};
 	return true;
+}
+
+static void add_all(const struct group *g, const struct sx_motion_group_at *at, bool standing,
+		    struct sx_motion_group_sums *s)
+{
+	const struct sx_motion_round moving = sx_motion_moving(&g->round, at->x[0], at->x[1]);
+
+	g->by->add(g->by->arg, &moving, at, standing, s);
 }
 
 /* Improves a hypothesis. *s: sums at the result. */
@@ -163,7 +192,7 @@ static void measure(const struct group *g, const struct stixel *s, int width, do
 	double chi, covariance[3];
 
 	v->features = (uint32_t)g->count;
-	if (g->count < SX_MOTION_GROUP_LEAST || !begin(g, &moves) ||
+	if (g->count < SX_MOTION_GROUP_LEAST || !g->by->begin(g->by->arg, &moves) ||
 	    !settle(g, false, SX_MOTION_GROUP_ROUNDS, &moves, &m) ||
 	    !settle(g, true, SX_MOTION_STANDING_ROUNDS, &stands, &n) ||
 	    !sx_motion_group_factor(&m, g->range, a))
@@ -247,15 +276,20 @@ void sx_motion_group_drop(const struct stixel *stixels, uint32_t count, uint32_t
 			velocities[i].state = SX_MOTION_STATE_UNKNOWN;
 }
 
+struct sx_motion_round sx_motion_group_round(const struct sx_motion_ego *ego)
+{
+	return (struct sx_motion_round){ego->step, sx_motion_rotation_of(&ego->step), ego->used.px, 0.0};
+}
+
 void sx_motion_group_measure(const struct sx_camera *camera, const struct sx_motion_cells *cells,
 			     const struct sx_motion_feature *features, const struct sx_motion_flow *flows,
 			     const struct stixel *stixels, uint32_t count, int width, double seconds,
-			     const struct sx_motion_ego *ego, struct sx_motion_velocity *velocities)
+			     const struct sx_motion_ego *ego, const struct sx_motion_group_by *by,
+			     struct sx_motion_velocity *velocities)
 {
 	const double farthest = sx_motion_farthest(camera, seconds);
 	const double least = camera->fx * camera->baseline_m / farthest;
-	struct group g = {.camera = camera,
-			  .round = {ego->step, sx_motion_rotation_of(&ego->step), ego->used.px, 0.0}};
+	struct group g = {.camera = camera, .round = sx_motion_group_round(ego), .by = by};
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct stixel *s = &stixels[i];
@@ -275,7 +309,11 @@ void sx_motion_group(const struct sx_camera *camera, const struct sx_motion_cell
 		     const struct stixel *stixels, uint32_t count, int width, double seconds,
 		     const struct sx_motion_ego *ego, uint32_t *work, struct sx_motion_velocity *velocities)
 {
-	sx_motion_group_measure(camera, cells, features, flows, stixels, count, width, seconds, ego,
+	const struct sx_motion_round round = sx_motion_group_round(ego);
+	struct plain plain = {camera, &round, features, flows, NULL, 0};
+	const struct sx_motion_group_by by = {&plain, take_plain, begin_plain, add_plain};
+
+	sx_motion_group_measure(camera, cells, features, flows, stixels, count, width, seconds, ego, &by,
 				velocities);
 	sx_motion_group_drop(stixels, count, work, velocities);
 }

@@ -9,6 +9,7 @@
 
 #include "stages/motion/corners.h"
 #include "stages/motion/ego.h"
+#include "stages/motion/group_terms.h"
 
 struct stixel;
 
@@ -61,11 +62,30 @@ void sx_motion_group(const struct sx_camera *camera, const struct sx_motion_cell
 		     const struct stixel *stixels, uint32_t count, int width, double seconds,
 		     const struct sx_motion_ego *ego, uint32_t *work, struct sx_motion_velocity *velocities);
 
-/* Its parts, for other engines: measures each stixel alone; then makes unknown what moves alone. */
+/* Features of a group, at most; of more, the first ones in the order of the cells. */
+#define SX_MOTION_GROUP_MOST 512
+
+/*
+ * Its parts, for other engines. measure measures each stixel alone; drop makes unknown what moves alone: sets of
+ * alike neighbours with fewer than SX_MOTION_ALIKE_LEAST stixels. by: what the groups' features say.
+ */
+struct sx_motion_group_by {
+	void *arg;
+	/* says which slots the group has that the next calls are about */
+	void (*take)(void *arg, const int32_t *members, int count);
+	/* sets *at to the lower medians of what sx_motion_single() says; false: no feature says anything */
+	bool (*begin)(void *arg, struct sx_motion_group_at *at);
+	/* sets *s to what sx_motion_group_add() makes of all features */
+	void (*add)(void *arg, const struct sx_motion_round *moving, const struct sx_motion_group_at *at,
+		    bool standing, struct sx_motion_group_sums *s);
+};
+/* Returns the round of sx_motion_single(): a thing that stands. */
+struct sx_motion_round sx_motion_group_round(const struct sx_motion_ego *ego);
 void sx_motion_group_measure(const struct sx_camera *camera, const struct sx_motion_cells *cells,
 			     const struct sx_motion_feature *features, const struct sx_motion_flow *flows,
 			     const struct stixel *stixels, uint32_t count, int width, double seconds,
-			     const struct sx_motion_ego *ego, struct sx_motion_velocity *velocities);
+			     const struct sx_motion_ego *ego, const struct sx_motion_group_by *by,
+			     struct sx_motion_velocity *velocities);
 void sx_motion_group_drop(const struct stixel *stixels, uint32_t count, uint32_t *work,
 			  struct sx_motion_velocity *velocities);
 
