@@ -131,6 +131,7 @@ struct sx_motion_group_at;
 struct sx_motion_group_sums;
 struct sx_motion_guess;
 struct sx_motion_round;
+struct sx_motion_step;
 struct sx_motion_sums;
 struct sx_motion_view;
 
@@ -144,6 +145,10 @@ struct sx_motion_kernels {
 	/* the vote of a judge in sx_motion_begin() */
 	uint32_t (*vote)(const struct sx_motion_view *now, const struct sx_motion_view *before,
 			 const struct sx_motion_feature *f, const struct sx_motion_guess *guess);
+	/* sx_motion_expect() of `count` features that stand */
+	void (*expect)(const struct sx_camera *c, const struct sx_motion_step *step, double offset,
+		       const struct sx_motion_feature *const *features, int count,
+		       struct sx_motion_guess *guesses);
 	/* sx_motion_match() and sx_motion_refine() */
 	void (*match)(const struct sx_motion_view *now, const struct sx_motion_view *before,
 		      const struct sx_motion_feature *feature, const struct sx_motion_guess *guesses,

@@ -21,6 +21,10 @@
 #define FIND_SIDE (2 * SX_MOTION_REACH_MAX + 1)
 #define FIND_VECTORS ((FIND_SIDE + FIND_LANES - 1) / FIND_LANES)
 #define FIND_ROW_BITS 7 /* of a key: FIND_SIDE rows */
+/* Where a set counts bits with several instructions, adders of three words leave four words to count of nine. */
+#if VEC_PLANE_BITS == 4 || defined(SX_VEC_PLAIN)
+#define FIND_ADDERS
+#endif
 #define FIND_APART 2	/* px: nearer places are no rivals */
 
 /* Samples of a block: their descriptors, and where they lie in the image that is searched, bytes. */
@@ -62,20 +66,65 @@ static ALWAYS_INLINE void find_take(struct find_block *b, const struct sx_image 
 	}
 }
 
+/* Returns the bits in which the samples at p differ from the block's sample n. */
+static ALWAYS_INLINE vu find_differ(const uint8_t *p, const struct find_block *b, int n)
+{
+	return (vu)vb_load(p + b->at[n]) ^ b->descriptor[n];
+}
+
+/* Returns the number of bits of each byte. */
+static ALWAYS_INLINE vb find_bits(vu v)
+{
+	const vb low = vb_bits(vb_plane((vb)v, 0));
+
+	return VEC_PLANE_BITS == 4 ? vb_add(low, vb_bits(vb_plane((vb)v, 1))) : low;
+}
+
+#ifdef FIND_ADDERS
+/* Adds three words bit by bit: returns the sums, and sets *carry to what has twice their weight. */
+static ALWAYS_INLINE vu find_add3(vu a, vu b, vu c, vu *carry)
+{
+	const vu one = a ^ b;
+
+	*carry = (a & b) | (one & c);
+	return one ^ c;
+}
+
+/* Returns, in each byte, the number of bits in which nine samples differ. */
+static ALWAYS_INLINE vb find_count(const uint8_t *p, const struct find_block *b)
+{
+	vu ones[3], twos[4], fours[2], one, two;
+	vb all;
+
+	for (int i = 0; i < 3; i++)
+		ones[i] = find_add3(find_differ(p, b, 3 * i), find_differ(p, b, 3 * i + 1),
+				    find_differ(p, b, 3 * i + 2), &twos[i]);
+	one = find_add3(ones[0], ones[1], ones[2], &twos[3]);
+	two = find_add3(twos[0], twos[1], twos[2], &fours[0]);
+	fours[1] = two & twos[3];
+	two ^= twos[3];
+	all = vb_add(find_bits(fours[0]), find_bits(fours[1]));
+	all = vb_add(vb_add(all, all), find_bits(two));
+	return vb_add(vb_add(all, all), find_bits(one));
+}
+#else
+static ALWAYS_INLINE vb find_count(const uint8_t *p, const struct find_block *b)
+{
+	vb all = vb_set1(0);
+
+	UNROLL
+	for (int n = 0; n < SX_MOTION_SAMPLES; n++)
+		all = vb_add(all, find_bits(find_differ(p, b, n)));
+	return all;
+}
+#endif
+
 /* Returns the costs of FIND_LANES places from p on. */
 static ALWAYS_INLINE vu find_costs(const uint8_t *p, const struct find_block *b)
 {
-	vb bytes = vb_set1(0);
+	const vb bytes = find_count(p, b);
 	vu pairs;
 
-	UNROLL
-	for (int n = 0; n < SX_MOTION_SAMPLES; n++) {
-		const vb differ = (vb)((vu)vb_load(p + b->at[n]) ^ b->descriptor[n]);
-
-		bytes = vb_add(bytes, vb_bits(vb_plane(differ, 0)));
-		if (VEC_PLANE_BITS == 4)
-			bytes = vb_add(bytes, vb_bits(vb_plane(differ, 1)));
-	}
 	pairs = ((vu)bytes & 0x00ff00ffu) + ((vu)bytes >> 8 & 0x00ff00ffu);
 	return (pairs + (pairs >> 16)) & 0xffffu;
 }

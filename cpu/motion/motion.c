@@ -21,6 +21,7 @@
 
 #define BAND 32	    /* rows of a task; even */
 #define STIXELS 32  /* stixels of a task */
+#define TOGETHER 32 /* features whose places are computed together */
 
 /* A frame that is computed: the arguments of the functions, and what its tasks share. */
 struct frame {
@@ -185,15 +186,16 @@ static void corner_task(void *arg, int i, int worker)
 /* Returns the votes about a step; beyond `most` no more of them are counted. */
 static uint32_t sum_votes(const struct sx_cpu_motion *m, const struct sx_motion_step *step, uint32_t most)
 {
-	static const double stands[3] = {0.0, 0.0, 0.0};
 	const struct frame *f = &m->frame;
+	struct sx_motion_guess guesses[TOGETHER];
 	uint32_t sum = 0;
 
-	for (int k = 0; k < f->judge_count && sum <= most; k++) {
-		const struct sx_motion_guess guess =
-			sx_motion_expect(&f->pair->camera, step, f->judges[k], f->offset, stands);
+	for (int k = 0; k < f->judge_count && sum <= most; k += TOGETHER) {
+		const int count = f->judge_count - k < TOGETHER ? f->judge_count - k : TOGETHER;
 
-		sum += m->kernels->vote(f->now->view, f->before, f->judges[k], &guess);
+		m->kernels->expect(&f->pair->camera, step, f->offset, &f->judges[k], count, guesses);
+		for (int i = 0; i < count; i++)
+			sum += m->kernels->vote(f->now->view, f->before, f->judges[k + i], &guesses[i]);
 	}
 	return sum;
 }
@@ -240,30 +242,44 @@ static bool begin(struct sx_cpu_motion *m)
 	return true;
 }
 
-/* Searches the features of a row of cells around their places, as search() of pair.c. */
+/* Searches some features around their places, as search() of pair.c. */
+static void search(const struct sx_cpu_motion *m, const struct sx_motion_feature *const *features, int count)
+{
+	const struct frame *f = &m->frame;
+	const struct sx_motion_pair *pair = f->pair;
+	struct sx_motion_guess guesses[TOGETHER], last[TOGETHER];
+
+	m->kernels->expect(&pair->camera, &f->at, f->offset, features, count, guesses);
+	if (f->again)
+		m->kernels->expect(&pair->camera, &f->last, f->last_offset, features, count, last);
+	for (int i = 0; i < count; i++) {
+		struct sx_motion_flow *flow = &pair->flows[features[i] - pair->features];
+
+		if (f->again && !sx_motion_is_elsewhere(guesses[i], last[i]))
+			continue;
+		m->kernels->match(f->now->view, f->before, features[i], &guesses[i], 1, flow);
+		m->kernels->refine(f->now->view, f->before, features[i], &guesses[i], flow);
+	}
+}
+
+/* Searches the features of a row of cells. */
 static void search_task(void *arg, int row, int worker)
 {
-	static const double stands[3] = {0.0, 0.0, 0.0};
 	const struct sx_cpu_motion *m = arg;
 	const struct frame *f = &m->frame;
-	const struct sx_camera *camera = &f->pair->camera;
+	const struct sx_motion_feature *features[TOGETHER] = {NULL};
+	int count = 0;
 
 	(void)worker;
 	for (int i = row * f->cells.columns; i < (row + 1) * f->cells.columns; i++) {
-		const struct sx_motion_feature *feature = &f->pair->features[i];
-		struct sx_motion_flow *flow = &f->pair->flows[i];
-		struct sx_motion_guess guess;
-
-		if (!feature->score)
-			continue;
-		guess = sx_motion_expect(camera, &f->at, feature, f->offset, stands);
-		if (f->again &&
-		    !sx_motion_is_elsewhere(guess, sx_motion_expect(camera, &f->last, feature, f->last_offset,
-								    stands)))
-			continue;
-		m->kernels->match(f->now->view, f->before, feature, &guess, 1, flow);
-		m->kernels->refine(f->now->view, f->before, feature, &guess, flow);
+		if (f->pair->features[i].score)
+			features[count++] = &f->pair->features[i];
+		if (count == TOGETHER) {
+			search(m, features, count);
+			count = 0;
+		}
 	}
+	search(m, features, count);
 }
 
 /* Searches the features of things that move in a row of cells, as search_movers() of pair.c. */

@@ -10,6 +10,7 @@
 #include "cpu/motion/corners_kernel.h"
 #include "cpu/motion/describe_kernel.h"
 #include "cpu/motion/ego_kernel.h"
+#include "cpu/motion/expect_kernel.h"
 #include "cpu/motion/find_kernel.h"
 #include "cpu/motion/group_kernel.h"
 #include "cpu/motion/refine_kernel.h"
@@ -18,7 +19,7 @@
 	{                                                                                                 \
 		.census_rows = motion_census_rows, .corner_row = motion_corner_row, .vote = motion_vote,  \
 		.match = motion_match, .refine = motion_refine, .ego_sums = motion_ego_sums,              \
-		.group_sums = motion_group_sums,                                                          \
+		.group_sums = motion_group_sums, .expect = motion_expect,                                 \
 	}
 
 #endif

@@ -2,7 +2,8 @@
  * Position to 1/64 px. stages/motion/refine.h defines the result.
  *
  * Work:   the two bytes of each of four neighbours of a sample are copied next to each other first; what follows
- *         are loops that the compiler makes vectors of. Sums of a window are below 2^27.
+ *         are loops that the compiler makes vectors of. Sums of a window are below 2^27. A position that a round
+ *         does not change stays, so that the other rounds are left out.
  * Memory: what sx_motion_refine() reads.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -120,11 +121,12 @@ static ALWAYS_INLINE int32_t refine_move(const struct refine_window *w, const st
 	const double xx = (double)w->xx, yy = (double)w->yy, xy = (double)w->xy;
 	const double det = xx * yy - xy * xy;
 	int32_t difference[REFINE_COUNT], sum = 0, rest = 0;
+	bool rests = false; /* the position does not change any more, nor do the differences */
 
 	if (!(det > 0.0))
 		return -1;
-	for (int round = 0; round < SX_MOTION_LK_ROUNDS; round++) {
-		int32_t sum_x = 0, sum_y = 0, all = 0;
+	for (int round = 0; round < SX_MOTION_LK_ROUNDS && !rests; round++) {
+		int32_t sum_x = 0, sum_y = 0, all = 0, step_x, step_y;
 		int64_t bx, by;
 		double mx, my;
 
@@ -140,12 +142,16 @@ static ALWAYS_INLINE int32_t refine_move(const struct refine_window *w, const st
 		by = (int64_t)sum_y * REFINE_COUNT - w->y * all;
 		mx = 8.0 * ((double)bx * yy - (double)by * xy) / det;
 		my = 8.0 * ((double)by * xx - (double)bx * xy) / det;
-		*x += refine_step(((double)guess->across * mx + (double)guess->shear * my) / 1024.0);
-		*y += refine_step((double)guess->down * my / 1024.0);
+		step_x = refine_step(((double)guess->across * mx + (double)guess->shear * my) / 1024.0);
+		step_y = refine_step((double)guess->down * my / 1024.0);
+		*x += step_x;
+		*y += step_y;
+		rests = step_x == 0 && step_y == 0;
 	}
 	if (!refine_fits(grey, guess, *x, *y))
 		return -1;
-	refine_subtract(w, grey, *x, *y, difference);
+	if (!rests)
+		refine_subtract(w, grey, *x, *y, difference);
 	for (int n = 0; n < REFINE_COUNT; n++)
 		sum += difference[n];
 	sum /= REFINE_COUNT;

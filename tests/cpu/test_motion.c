@@ -408,11 +408,55 @@ static void sums(void **state)
 	assert_true(outside > 100);
 }
 
+/* Expected places, also of features that have none. */
+static void expectations(void **state)
+{
+	static const double stands[3] = {0, 0, 0};
+	const struct sx_camera camera = {.fx = 700, .fy = 690, .cx = 600, .cy = 180, .baseline_m = 0.5};
+	const struct sx_motion_guess none = {0, 0, 1024, 0, 1024};
+	struct check_rng r = check_rng_seed(12);
+	int nowhere = 0;
+
+	(void)state;
+	for (int i = 0; i < 400; i++) {
+		const double turn[3] = {0.01 * check_below(&r, 9), 0.05 * check_below(&r, 9), 0.01};
+		const double way[3] = {check_below(&r, 9) - 4, check_below(&r, 3), check_below(&r, 200) - 100};
+		const double offset = check_below(&r, 5) - 3;
+		const int count = 1 + check_below(&r, 32);
+		const struct sx_motion_feature *list[32];
+		struct sx_motion_step step = sx_motion_no_step();
+		struct sx_motion_feature f[32];
+		struct sx_motion_guess got[32];
+
+		sx_motion_change(&step, turn, way);
+		for (int n = 0; n < count; n++) {
+			f[n] = (struct sx_motion_feature){
+				.x = check_below(&r, 1242),
+				.y = check_below(&r, 375),
+				.disparity_q8 = SX_MOTION_LEAST_Q8 + check_below(&r, i % 2 ? 256 * 60 : 400),
+				.slope_q14 = check_below(&r, 3) ? 0 : check_below(&r, 20000) - 10000};
+			list[n] = &f[n];
+		}
+		for (int s = 0; s < simd_count; s++) {
+			sx_kernels_choose(simds[s])->motion->expect(&camera, &step, offset, list, count, got);
+			for (int n = 0; n < count; n++) {
+				const struct sx_motion_guess want =
+					sx_motion_expect(&camera, &step, &f[n], offset, stands);
+
+				assert_memory_equal(&got[n], &want, sizeof(want));
+				nowhere += memcmp(&want, &none, sizeof(want)) == 0;
+			}
+		}
+	}
+	assert_true(nowhere > 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(views), cmocka_unit_test(corners),	cmocka_unit_test(search),
 		cmocka_unit_test(sums),	 cmocka_unit_test(drawn_pairs), cmocka_unit_test(streets),
+		cmocka_unit_test(expectations),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
