@@ -27,15 +27,15 @@ static ALWAYS_INLINE void describe_pixels(const uint8_t *p, ptrdiff_t pitch, uin
 	UNROLL
 	for (int dy = -DESCRIBE_R; dy <= DESCRIBE_R; dy++)
 		UNROLL
-		for (int dx = -DESCRIBE_R; dx <= DESCRIBE_R; dx++) {
-			if (!dx && !dy)
-				continue;
-			bits = vb_add(vb_add(bits, bits), vb_greater(vb_load(p + dy * pitch + dx), centre));
-			if (++n % 8 == 0)
-				vb_store(bytes[n / 8 - 1], bits);
-			if (n % 8 == 0)
-				bits = vb_set1(0);
-		}
+	for (int dx = -DESCRIBE_R; dx <= DESCRIBE_R; dx++) {
+		if (!dx && !dy)
+			continue;
+		bits = vb_add(vb_add(bits, bits), vb_greater(vb_load(p + dy * pitch + dx), centre));
+		if (++n % 8 == 0)
+			vb_store(bytes[n / 8 - 1], bits);
+		if (n % 8 == 0)
+			bits = vb_set1(0);
+	}
 	for (int i = 0; i < VEC_BYTES; i++)
 		out[i] = (uint32_t)bytes[0][i] << 16 | (uint32_t)bytes[1][i] << 8 | bytes[2][i];
 }

@@ -101,14 +101,16 @@ static ALWAYS_INLINE vd ego_dot(const vd a[3], const vd b[3], int parts)
 /* Multiplies the symmetric matrix info by v, whose other parts are 0. */
 static ALWAYS_INLINE void ego_weigh(const vd info[6], const vd v[3], int parts, vd ret[3])
 {
-	const vd rows[3][3] = {{info[0], info[1], info[3]}, {info[1], info[2], info[4]}, {info[3], info[4], info[5]}};
+	const vd rows[3][3] = {
+		{info[0], info[1], info[3]}, {info[1], info[2], info[4]}, {info[3], info[4], info[5]}};
 
 	for (int i = 0; i < 3; i++)
 		ret[i] = ego_dot(rows[i], v, parts);
 }
 
 /* Derivatives of the error by the unknowns of ego-motion. */
-static ALWAYS_INLINE void ego_derive(const struct ego_error *error, double per_px, vd j[SX_MOTION_UNKNOWNS][3])
+static ALWAYS_INLINE void ego_derive(const struct ego_error *error, double per_px,
+				     vd j[SX_MOTION_UNKNOWNS][3])
 {
 	const vd none = vd_set1(0.0), x = error->x, y = error->y, z = error->z;
 

@@ -70,15 +70,15 @@ static void motion_expect(const struct sx_camera *c, const struct sx_motion_step
 				      &below_u, &below_v);
 		dx = expect_rounded(u - x, -EXPECT_LIMIT, EXPECT_LIMIT, valid, 0.0);
 		dy = expect_rounded(v - y, -EXPECT_LIMIT, EXPECT_LIMIT, valid, 0.0);
-		across = expect_rounded((beside_u - u) * per, SX_MOTION_WARP_LEAST, SX_MOTION_WARP_MOST, valid,
-					1024.0);
+		across = expect_rounded((beside_u - u) * per, SX_MOTION_WARP_LEAST, SX_MOTION_WARP_MOST,
+					valid, 1024.0);
 		shear = expect_rounded((below_u - u) * per, -1024.0, 1024.0, valid, 0.0);
 		down = expect_rounded((below_v - v) * per, SX_MOTION_WARP_LEAST, SX_MOTION_WARP_MOST, valid,
 				      1024.0);
 		for (int i = 0; i < lanes; i++)
-			guesses[n + i] = (struct sx_motion_guess){(int32_t)dx[i], (int32_t)dy[i],
-								  (int32_t)across[i], (int32_t)shear[i],
-								  (int32_t)down[i]};
+			guesses[n + i] =
+				(struct sx_motion_guess){(int32_t)dx[i], (int32_t)dy[i], (int32_t)across[i],
+							 (int32_t)shear[i], (int32_t)down[i]};
 	}
 }
 

@@ -25,7 +25,7 @@
 #if VEC_PLANE_BITS == 4 || defined(SX_VEC_PLAIN)
 #define FIND_ADDERS
 #endif
-#define FIND_APART 2	/* px: nearer places are no rivals */
+#define FIND_APART 2 /* px: nearer places are no rivals */
 
 /* Samples of a block: their descriptors, and where they lie in the image that is searched, bytes. */
 struct find_block {
@@ -265,8 +265,8 @@ static uint32_t motion_vote(const struct sx_motion_view *now, const struct sx_mo
 }
 
 /* Computes the same as sx_motion_find() with a reach of 3 by 3, but for `second`: the search back. */
-static struct sx_motion_place find_near(const struct sx_image *from, const struct sx_image *to, int x,
-					int y, int gx, int gy, const struct sx_motion_guess *warp)
+static struct sx_motion_place find_near(const struct sx_image *from, const struct sx_image *to, int x, int y,
+					int gx, int gy, const struct sx_motion_guess *warp)
 {
 	return find_place(from, to, x, y, gx, gy, (struct sx_motion_reach){3, 3}, warp, false);
 }

@@ -138,7 +138,8 @@ static void half_task(void *arg, int i, int worker)
 	const int y1 = (i + 1) * BAND;
 
 	(void)worker;
-	m->kernels->census_rows(&v->half, &v->half_census, i * BAND, y1 < v->half.height ? y1 : v->half.height);
+	m->kernels->census_rows(&v->half, &v->half_census, i * BAND,
+				y1 < v->half.height ? y1 : v->half.height);
 }
 
 static void run_view(void *arg)
@@ -210,7 +211,8 @@ static void vote_task(void *arg, int i, int worker)
 	struct frame *f = &m->frame;
 	const struct sx_motion_step step = sx_motion_fan_step(&f->pair->camera, i);
 	uint64_t least = atomic_load(&f->least);
-	const uint64_t mine = (uint64_t)sum_votes(m, &step, (uint32_t)(least >> 32)) << 32 | (uint32_t)(i + 1);
+	const uint64_t mine =
+		(uint64_t)sum_votes(m, &step, (uint32_t)(least >> 32)) << 32 | (uint32_t)(i + 1);
 
 	(void)worker;
 	while (mine < least && !atomic_compare_exchange_weak(&f->least, &least, mine))
@@ -392,11 +394,10 @@ static void single_task(void *arg, int row, int worker)
 
 	(void)worker;
 	for (int i = row * m->frame.cells.columns; i < (row + 1) * m->frame.cells.columns; i++)
-		m->singles[i].says =
-			pair->features[i].score && (pair->features[i].kind & SX_MOTION_OBJECT) &&
-			pair->flows[i].search == SX_MOTION_FOUND &&
-			sx_motion_single(&pair->camera, &round, &pair->features[i], &pair->flows[i],
-					 m->singles[i].shift);
+		m->singles[i].says = pair->features[i].score && (pair->features[i].kind & SX_MOTION_OBJECT) &&
+				     pair->flows[i].search == SX_MOTION_FOUND &&
+				     sx_motion_single(&pair->camera, &round, &pair->features[i],
+						      &pair->flows[i], m->singles[i].shift);
 }
 
 /* The group of a stixel: its features, as columns of the worker. */
@@ -487,8 +488,9 @@ static void group_task(void *arg, int i, int worker)
 	const struct sx_motion_group_by by = {&group, take_group, begin_group, add_group};
 
 	sx_motion_group_measure(&f->pair->camera, &f->cells, f->pair->features, f->pair->flows,
-				f->now->stixels + first, left < STIXELS ? left : STIXELS, f->now->stixel_width,
-				f->now->seconds, &f->pair->ego, &by, f->pair->velocities + first);
+				f->now->stixels + first, left < STIXELS ? left : STIXELS,
+				f->now->stixel_width, f->now->seconds, &f->pair->ego, &by,
+				f->pair->velocities + first);
 }
 
 static void run_pair(void *arg)

@@ -17,10 +17,11 @@
  */
 struct sx_motion_columns {
 	int count; /* without those that fill up */
-	double ray_x[SX_MOTION_FEATURES_MAX], ray_y[SX_MOTION_FEATURES_MAX]; /* (x - cx) / fx, (y - cy) / fy */
-	double d[SX_MOTION_FEATURES_MAX];				     /* disparity, px */
-	double u[SX_MOTION_FEATURES_MAX], v[SX_MOTION_FEATURES_MAX];	     /* where it was found, px */
-	double before[SX_MOTION_FEATURES_MAX];				     /* disparity there, px */
+	double ray_x[SX_MOTION_FEATURES_MAX],
+		ray_y[SX_MOTION_FEATURES_MAX];			     /* (x - cx) / fx, (y - cy) / fy */
+	double d[SX_MOTION_FEATURES_MAX];			     /* disparity, px */
+	double u[SX_MOTION_FEATURES_MAX], v[SX_MOTION_FEATURES_MAX]; /* where it was found, px */
+	double before[SX_MOTION_FEATURES_MAX];			     /* disparity there, px */
 	double dd[SX_MOTION_FEATURES_MAX]; /* information of the disparity, see sx_motion_inform() */
 	int64_t counts[SX_MOTION_FEATURES_MAX], road[SX_MOTION_FEATURES_MAX]; /* -1: yes; 0: no */
 };

@@ -78,7 +78,6 @@ void sx_motion_ego_by(const struct sx_camera *camera, sx_motion_add_fn *add, voi
 		      const struct sx_motion_step *start, const struct sx_motion_range *prior,
 		      struct sx_motion_ego *ret);
 
-
 /* Returns what is known of the offset before the next frame: older frames count less. */
 struct sx_motion_range sx_motion_range_next(const struct sx_motion_range *range);
 

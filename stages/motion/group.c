@@ -67,7 +67,8 @@ static void gather(struct group *g, const struct sx_motion_cells *cells,
 
 			if (!f->score || flows[i].search != SX_MOTION_FOUND ||
 			    !(f->kind & SX_MOTION_OBJECT) || abs(f->x - x) > SX_MOTION_BESIDE || f->y < top ||
-			    f->y > bottom || abs(f->disparity_q8 - d) > most || g->count == SX_MOTION_GROUP_MOST)
+			    f->y > bottom || abs(f->disparity_q8 - d) > most ||
+			    g->count == SX_MOTION_GROUP_MOST)
 				continue;
 			g->members[g->count++] = i;
 		}

@@ -72,7 +72,8 @@ static void search(struct sx_motion_pair *m, const struct sx_motion_view *now,
 		if (!f->score)
 			continue;
 		guess = sx_motion_expect(&m->camera, at, f, offset, stands);
-		if (last && !sx_motion_is_elsewhere(guess, sx_motion_expect(&m->camera, last, f, last_offset, stands)))
+		if (last && !sx_motion_is_elsewhere(
+				    guess, sx_motion_expect(&m->camera, last, f, last_offset, stands)))
 			continue;
 		sx_motion_match(now, before, f, &guess, 1, &m->flows[i]);
 		sx_motion_refine(now, before, f, &guess, &m->flows[i]);

@@ -61,7 +61,8 @@ static void draw_views(struct check_rng *r, int width, int height, struct sx_mot
 					check_below(r, 50) ? (uint16_t)(300 - x / 8) : SX_DISPARITY_INVALID;
 	for (int i = 0; i < 2; i++) {
 		if (waves)
-			fill_waves(&grey, i * (check_below(r, 21) - 10), i * (check_below(r, 9) - 4), noise, r);
+			fill_waves(&grey, i * (check_below(r, 21) - 10), i * (check_below(r, 9) - 4), noise,
+				   r);
 		else
 			check_fill(&grey, (enum check_fill)check_below(r, CHECK_FILL_COUNT), r);
 		assert_int_equal(sx_motion_view_init(i ? before : now, &grey, &disparity), 0);
@@ -104,8 +105,8 @@ static void views(void **state)
 		struct sx_motion_view got = {0}, want, unused;
 
 		for (int i = 0; i < DRAWN; i++) {
-			draw_views(&r, 1 + check_below(&r, i < 30 ? 12 : 180), 1 + check_below(&r, 100), &want,
-				   &unused);
+			draw_views(&r, 1 + check_below(&r, i < 30 ? 12 : 180), 1 + check_below(&r, 100),
+				   &want, &unused);
 			for (int turn = 0; turn < 2; turn++) {
 				assert_int_equal(sx_cpu_motion_view(m, &got, &want.grey, &want.disparity), 0);
 				assert_true(same_image(&got.grey, &want.grey) &&
@@ -125,17 +126,19 @@ static void views(void **state)
 static struct sx_motion_guess draw_guess(struct check_rng *r, int far)
 {
 	const int kind = check_below(r, 3);
-	struct sx_motion_guess g = {check_below(r, 2 * far + 1) - far, check_below(r, far + 1) - far / 2, 1024, 0,
-				    1024};
+	struct sx_motion_guess g = {check_below(r, 2 * far + 1) - far, check_below(r, far + 1) - far / 2,
+				    1024, 0, 1024};
 
 	if (kind == 1) {
 		g.across = 900 + check_below(r, 300);
 		g.shear = check_below(r, 301) - 150;
 		g.down = 900 + check_below(r, 300);
 	} else if (kind == 2) { /* all that sx_motion_expect() may say */
-		g.across = SX_MOTION_WARP_LEAST + check_below(r, SX_MOTION_WARP_MOST - SX_MOTION_WARP_LEAST + 1);
+		g.across =
+			SX_MOTION_WARP_LEAST + check_below(r, SX_MOTION_WARP_MOST - SX_MOTION_WARP_LEAST + 1);
 		g.shear = check_below(r, 2049) - 1024;
-		g.down = SX_MOTION_WARP_LEAST + check_below(r, SX_MOTION_WARP_MOST - SX_MOTION_WARP_LEAST + 1);
+		g.down =
+			SX_MOTION_WARP_LEAST + check_below(r, SX_MOTION_WARP_MOST - SX_MOTION_WARP_LEAST + 1);
 	}
 	return g;
 }
@@ -235,8 +238,7 @@ static void corners(void **state)
 			for (int row = 0; row < cells.rows; row++)
 				k->corner_row(&now, &cells, row, &got[row * cells.columns]);
 			sx_motion_kinds(&owner, &road, &camera, got, cells.rows * cells.columns);
-			assert_memory_equal(got, want,
-					    (size_t)(cells.rows * cells.columns) * sizeof(got[0]));
+			assert_memory_equal(got, want, (size_t)(cells.rows * cells.columns) * sizeof(got[0]));
 		}
 		for (int k = 0; k < cells.rows * cells.columns; k++)
 			features += want[k].score > 0;
@@ -248,8 +250,8 @@ static void corners(void **state)
 
 /* Pairs of noise, waves and flat images of any size with any stixels, and of streets. */
 static void check_pair(const struct sx_camera *camera, const struct sx_motion_frame *frame,
-		       const struct sx_motion_view *before, const struct sx_motion_step *expected, int threads,
-		       int only, enum sx_motion_verdict *verdict)
+		       const struct sx_motion_view *before, const struct sx_motion_step *expected,
+		       int threads, int only, enum sx_motion_verdict *verdict)
 {
 	const struct sx_motion_range prior = SX_MOTION_RANGE_FIRST;
 	const int width = frame->view->grey.width, height = frame->view->grey.height;
@@ -308,10 +310,11 @@ static void drawn_pairs(void **state)
 		struct sx_motion_step step = sx_motion_no_step();
 
 		for (uint32_t n = 0; n < frame.stixel_count; n++)
-			stixels[n] = (struct stixel){.column = (uint16_t)check_below(&r, width / 4 + 1),
-						     .row_top = (uint16_t)check_below(&r, height),
-						     .kind = check_below(&r, 4) ? STIXEL_OBJECT : STIXEL_GROUND,
-						     .disparity_q7 = (uint16_t)(check_below(&r, 2400) + 100)};
+			stixels[n] =
+				(struct stixel){.column = (uint16_t)check_below(&r, width / 4 + 1),
+						.row_top = (uint16_t)check_below(&r, height),
+						.kind = check_below(&r, 4) ? STIXEL_OBJECT : STIXEL_GROUND,
+						.disparity_q7 = (uint16_t)(check_below(&r, 2400) + 100)};
 		for (uint32_t n = 0; n < frame.stixel_count; n++)
 			stixels[n].row_bottom = (uint16_t)(stixels[n].row_top + check_below(&r, 20));
 		draw_views(&r, width, height, &now, &before);
@@ -348,7 +351,7 @@ static void streets(void **state)
 		struct sx_motion_step expected = sx_motion_no_step();
 
 		w.offset_px = 0.4 * i;
-		w.boxes[w.box_count++] = (struct mw_box){1, 9, 1.8, 4, 1.5, 0, 8}; /* goes ahead */
+		w.boxes[w.box_count++] = (struct mw_box){1, 9, 1.8, 4, 1.5, 0, 8};     /* goes ahead */
 		w.boxes[w.box_count++] = (struct mw_box){-2, 14, 0.6, 0.5, 1.7, 2, 0}; /* crosses */
 		mw_draw(&w, &poses[i], 2, &now);
 		mw_draw(&w, &first, 1, &before);
@@ -373,7 +376,8 @@ static void sums(void **state)
 	(void)state;
 	for (int i = 0; i < 400; i++) {
 		struct sx_motion_sums want = {.found = 0}, got;
-		struct sx_motion_round round = {.offset = check_below(&r, 9) - 4, .scale = 3 + check_below(&r, 21)};
+		struct sx_motion_round round = {.offset = check_below(&r, 9) - 4,
+						.scale = 3 + check_below(&r, 21)};
 		const double turn[3] = {0.01 * check_below(&r, 9), 0.01 * check_below(&r, 9), 0};
 		const double way[3] = {check_below(&r, 9) - 4, check_below(&r, 3), check_below(&r, 40) - 20};
 		const int count = 1 + check_below(&r, 40);
@@ -385,12 +389,14 @@ static void sums(void **state)
 			const struct sx_motion_feature f = {
 				.x = check_below(&r, 1242),
 				.y = check_below(&r, 375),
-				.disparity_q8 = SX_MOTION_LEAST_Q8 + check_below(&r, 256 * (i % 3 ? 60 : 2000)),
+				.disparity_q8 =
+					SX_MOTION_LEAST_Q8 + check_below(&r, 256 * (i % 3 ? 60 : 2000)),
 				.score = 200,
 				.kind = check_below(&r, 2) ? SX_MOTION_ROAD : 0};
 			const struct sx_motion_flow flow = {.x_q6 = 64 * f.x + check_below(&r, 1000),
 							    .y_q6 = 64 * f.y + check_below(&r, 300),
-							    .disparity_q8 = f.disparity_q8 + check_below(&r, 50)};
+							    .disparity_q8 =
+								    f.disparity_q8 + check_below(&r, 50)};
 			const int64_t inside = want.a[5];
 
 			sx_motion_columns_put(&columns, &camera, n, &f, &flow);
@@ -420,7 +426,8 @@ static void expectations(void **state)
 	(void)state;
 	for (int i = 0; i < 400; i++) {
 		const double turn[3] = {0.01 * check_below(&r, 9), 0.05 * check_below(&r, 9), 0.01};
-		const double way[3] = {check_below(&r, 9) - 4, check_below(&r, 3), check_below(&r, 200) - 100};
+		const double way[3] = {check_below(&r, 9) - 4, check_below(&r, 3),
+				       check_below(&r, 200) - 100};
 		const double offset = check_below(&r, 5) - 3;
 		const int count = 1 + check_below(&r, 32);
 		const struct sx_motion_feature *list[32];
@@ -454,8 +461,8 @@ static void expectations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(views), cmocka_unit_test(corners),	cmocka_unit_test(search),
-		cmocka_unit_test(sums),	 cmocka_unit_test(drawn_pairs), cmocka_unit_test(streets),
+		cmocka_unit_test(views),	cmocka_unit_test(corners),     cmocka_unit_test(search),
+		cmocka_unit_test(sums),		cmocka_unit_test(drawn_pairs), cmocka_unit_test(streets),
 		cmocka_unit_test(expectations),
 	};
 

@@ -29,7 +29,7 @@ CXX_ONLY = ["*.cuh", EMULATE + "/sx_emulate.h", EMULATE + "/device.h", EMULATE +
 NOT_ALWAYS_BUILT = ("tests/lab/", "gstreamer/", "gpu/", "tests/gpu/device/")
 # Bodies that are included several times with different macros. They are not independent headers.
 BODIES = ["cpu/kernels/*_kernel.h", "cpu/vec/*.h", "cpu/kernels/*_kernels.h", "cpu/pyramid/*_kernel*.h",
-          EMULATE + "/cuda_functions.h", EMULATE + "/sx_emulate_math.h"]
+          "cpu/motion/*_kernel*.h", EMULATE + "/cuda_functions.h", EMULATE + "/sx_emulate_math.h"]
 
 
 def compilers():

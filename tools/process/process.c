@@ -96,8 +96,7 @@ static const struct sx_usage_option options[] = {
 	 .help = "also write NAME.disparity-colour.png, a coloured picture"},
 	{"disparity-filled", 0, NULL, SX_USAGE_FLAG, TO(filled),
 	 .help = "also write NAME.disparity-filled.png, in which stixels fill the holes"},
-	{"motion", 0, NULL, SX_USAGE_FLAG, TO(moves),
-	 .help = "the pairs are a sequence: measure its motion; the reference, slow"},
+	{"motion", 0, NULL, SX_USAGE_FLAG, TO(moves), .help = "the pairs are a sequence: measure its motion"},
 	{"fps", 0, "N", SX_USAGE_INT, TO(fps), 1, PROCESS_FPS_MOST,
 	 .help = "pairs per second, for --motion; default: 10"},
 };

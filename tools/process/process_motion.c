@@ -71,7 +71,8 @@ static int open_fast(struct process *p, struct sx_why *why)
 		return 0;
 	kernels = sx_kernels_wanted(&simd);
 	if (!kernels)
-		return sx_why_fail(-EINVAL, why, "motion: SX_SIMD=%s is unknown, or not for this machine", simd);
+		return sx_why_fail(-EINVAL, why, "motion: SX_SIMD=%s is unknown, or not for this machine",
+				   simd);
 	r = sx_cpu_motion_create(&p->motion.fast, kernels, threads ? threads : sx_pool_available_cpus());
 	return r < 0 ? sx_why_fail(r, why, "motion: worker threads: %s", strerror(-r)) : 0;
 }
