@@ -91,6 +91,17 @@ class Motion(Sequence):
                 self.assertNotEqual((n, known), (0, True))
                 self.assertNotEqual(row["state"], "2")
 
+    def test_reference_says_the_same(self):
+        files = [f for n, at in enumerate([0, 0.5, 1]) for f in self.frame(n, at)]
+        said = []
+        for engine in ("cpu", "reference"):
+            self.process("--motion", "-s", f"engine.backend={engine}", *files)
+            for name in [f"{n:04d}.{what}" for n in range(3) for what in ("ego.txt", "motion.csv")]:
+                with open(self.path("out", name)) as f:
+                    said.append(f.read())
+        self.assertEqual(said[:6], said[6:])
+        self.assertEqual(len(self.ego(2)), 12)
+
     def test_repeated_image_is_refused(self):
         first, second = self.frame(0, 0), self.frame(1, 0.5)
         r = self.process("--motion", *first, *first, *second)
