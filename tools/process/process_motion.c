@@ -137,22 +137,35 @@ static int open_file(const struct process *p, const char *name, const char *suff
 	return n < 0 || (size_t)n >= sizeof(path) ? -ENAMETOOLONG : sx_outfile_open(file, path);
 }
 
+/* Returns whether the sequence has measured the offset of disparities so far. */
+static bool knows_offset(const struct process_motion *m)
+{
+	return m->offsets && m->range.sigma_px <= SX_MOTION_OFFSET_UNSURE;
+}
+
+static void write_offset(const struct process_motion *m, FILE *f)
+{
+	if (knows_offset(m))
+		fprintf(f, "%.4f %.4f\n", m->range.px, m->range.sigma_px);
+}
+
 static int write_files(const struct process *p, const char *name, const struct sx_motion_pair *m)
 {
-	struct sx_outfile ego = {0}, velocities = {0};
-	int r = open_file(p, name, "ego.txt", &ego);
+	static const char *const suffixes[] = {"ego.txt", "offset.txt", "motion.csv"};
+	struct sx_outfile files[3] = {{0}};
+	int r = 0;
 
-	if (r == 0)
-		r = open_file(p, name, "motion.csv", &velocities);
+	for (int i = 0; r == 0 && i < 3; i++)
+		r = open_file(p, name, suffixes[i], &files[i]);
 	if (r == 0) {
-		write_ego(&m->ego, ego.f);
-		write_velocities(p, m, velocities.f);
-		r = sx_outfile_commit(&ego);
+		write_ego(&m->ego, files[0].f);
+		write_offset(&p->motion, files[1].f);
+		write_velocities(p, m, files[2].f);
 	}
-	if (r == 0)
-		r = sx_outfile_commit(&velocities);
-	sx_outfile_abort(&ego);
-	sx_outfile_abort(&velocities);
+	for (int i = 0; r == 0 && i < 3; i++)
+		r = sx_outfile_commit(&files[i]);
+	for (int i = 0; i < 3; i++)
+		sx_outfile_abort(&files[i]);
 	return r;
 }
 
@@ -172,11 +185,11 @@ static void print_line(const struct sx_motion_ego *ego, const char *name)
 		       verdicts[ego->verdict], ego->inliers, ego->found, ego->road_inliers, ego->road_found);
 		return;
 	}
-	printf("%s: way %.3f %.3f %.3f m (+-%.3f %.3f %.3f), turn %.3f %.3f %.3f deg (+-%.3f %.3f %.3f), "
-	       "%u of %u features agree, %u of %u of the near road, ",
+	printf("%s: way %.3f %.3f %.3f m (+-%.3f %.3f %.3f), turn %.3f %.3f %.3f deg (+-%.3f %.3f %.3f)\n"
+	       "%s: %u of %u features agree, %u of %u of the near road, ",
 	       name, ego->way_m[0], ego->way_m[1], ego->way_m[2], ego->way_sigma_m[0], ego->way_sigma_m[1],
 	       ego->way_sigma_m[2], k * q[1], k * q[2], k * q[3], s[0] * DEGREES, s[1] * DEGREES,
-	       s[2] * DEGREES, ego->inliers, ego->found, ego->road_inliers, ego->road_found);
+	       s[2] * DEGREES, name, ego->inliers, ego->found, ego->road_inliers, ego->road_found);
 	if (ego->offset_verdict == SX_MOTION_OFFSET_FOUND)
 		printf("offset %.2f px (+-%.2f), here %.2f (+-%.2f)\n", ego->range.px, ego->range.sigma_px,
 		       ego->measured.px, ego->measured.sigma_px);
@@ -267,7 +280,7 @@ void process_motion_note(const struct process *p)
 
 	if (!m->steps)
 		return;
-	if (!m->offsets || s > SX_MOTION_OFFSET_UNSURE) {
+	if (!knows_offset(m)) {
 		printf("range: not checked: %s\n",
 		       m->offset_verdict == SX_MOTION_OFFSET_FEW_ROAD
 			       ? "too few features of the near road"
