@@ -190,7 +190,10 @@ struct sx_kernels {
  * the name is unknown or the machine cannot run the set.
  */
 const struct sx_kernels *sx_kernels_choose(const char *name);
-/* As sx_kernels_choose(), with the name that SX_SIMD has in the environment; NULL: it is not set, or empty. */
+/*
+ * Chooses as sx_kernels_choose() does, with the name that SX_SIMD has in the environment. *name is NULL if it is not set,
+ * or empty.
+ */
 const struct sx_kernels *sx_kernels_wanted(const char **name);
 /* Returns k, or the next narrower set whose matcher supports this number of disparities, a multiple of 32. */
 const struct sx_kernels *sx_kernels_for(const struct sx_kernels *k, int disparities);

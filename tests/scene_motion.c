@@ -27,7 +27,7 @@ void sx_scene_motion_finish(struct sx_scene_motion *m)
 	*m = (struct sx_scene_motion){0};
 }
 
-/* Turns a direction from camera axes to those of the episode, whose y is down here. */
+/* Turns a direction from camera axes to the axes of the episode, whose y is down here. */
 static void to_world(const struct sx_pose *p, const struct sx_turn *course, const double c[3], double ret[3])
 {
 	const double right = c[0] * p->cos_roll - c[1] * p->sin_roll,
@@ -83,7 +83,7 @@ void sx_scene_motion(const struct sx_scene *s, struct sx_scene_motion *m)
 
 	sx_must_be(s->motion && v->width == s->params.width);
 	m->episode = s->motion->episode.number;
-	m->count = s->motion->episode.count - 1; /* without the camera's own vehicle */
+	m->count = s->motion->episode.count - 1; /* the camera's own vehicle does not count */
 	for (int i = 0; i < m->count; i++)
 		set_thing(s, i + 1, &m->things[i]);
 	for (int i = 0; i < v->width * v->height; i++) {

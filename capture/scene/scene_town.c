@@ -16,8 +16,8 @@
 #include "capture/scene/scene_place.h"
 
 #define STATION 3.0    /* distance of stations of a bend, m */
-#define BEHIND 12.0    /* how far a street begins behind the camera, m */
-#define AHEAD 170.0    /* how far it goes on, m */
+#define BEHIND 12.0    /* distance behind the camera at which a street begins, m */
+#define AHEAD 170.0    /* distance ahead at which it ends, m */
 #define FRONT 12.0     /* length of a house's front, m */
 #define SIDE_TO 180.0  /* end of the streets that cross, m from the middle */
 #define MARKING_AT 3.4 /* line at the edge of the lane, m from the middle */
@@ -95,7 +95,7 @@ static void add_slab(struct sx_scene *s, double way0, double way1, double near, 
 	grows = length[1] > length[0]; /* a trapezoid becomes narrower along v: begin with its longer side */
 	for (int k = 0; k < 2; k++)
 		u[k] = grows ? (b[1][k] - b[0][k]) / length[1] : (a[1][k] - a[0][k]) / length[0];
-	/* from the near line to the far one */
+	/* distance of the two lines */
 	v[0] = near < 0 ? -u[1] : u[1];
 	v[1] = near < 0 ? u[0] : -u[0];
 	width = (b[0][0] - a[0][0]) * v[0] + (b[0][1] - a[0][1]) * v[1];
@@ -278,7 +278,7 @@ static void add_parked(struct sx_scene *s, int side, double from, double to)
 		const uint64_t h = seed_of(s, D_ZEBRA, i);
 		const double way = s->motion->episode.walk[i] + 40 - 4.4;
 
-		/* of fixed place, whatever the grid of the others */
+		/* facets of a fixed place, whatever the grid of the others */
 		if (h % 3 && way > from && way < to && is_off_crossings(s, way - 3, way + 3, 1)) {
 			const struct sx_place p = place_at(s, way, aside);
 			const struct sx_spot spot = sx_spot_at(p.x, p.z, p.course);

@@ -40,7 +40,7 @@ static ALWAYS_INLINE void describe_pixels(const uint8_t *p, ptrdiff_t pitch, uin
 		out[i] = (uint32_t)bytes[0][i] << 16 | (uint32_t)bytes[1][i] << 8 | bytes[2][i];
 }
 
-/* As describe_pixels(), for one pixel. */
+/* Describes one pixel as describe_pixels() does. */
 static uint32_t describe_pixel(const uint8_t *p, ptrdiff_t pitch)
 {
 	uint32_t bits = 0;

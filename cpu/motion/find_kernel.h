@@ -20,7 +20,7 @@
 #define FIND_LANES (VEC_BYTES / 4)
 #define FIND_SIDE (2 * SX_MOTION_REACH_MAX + 1)
 #define FIND_VECTORS ((FIND_SIDE + FIND_LANES - 1) / FIND_LANES)
-#define FIND_ROW_BITS 7 /* of a key: FIND_SIDE rows */
+#define FIND_ROW_BITS 7 /* bits of a key: FIND_SIDE rows */
 /* Where a set counts bits with several instructions, adders of three words leave four words to count of nine. */
 #if VEC_PLANE_BITS == 4 || defined(SX_VEC_PLAIN)
 #define FIND_ADDERS
@@ -31,7 +31,7 @@
 struct find_block {
 	uint32_t descriptor[SX_MOTION_SAMPLES];
 	ptrdiff_t at[SX_MOTION_SAMPLES];
-	int rx, ry; /* how far they reach, px */
+	int rx, ry; /* reach of the samples, px */
 };
 
 static ALWAYS_INLINE int find_larger(int a, int b)

@@ -21,7 +21,7 @@ static ALWAYS_INLINE vd group_dot(const vd a[3], const vd j[3], int m)
 	return m == 2 ? a[1] : m == 3 ? a[2] : ego_dot(a, j, group_parts[m]);
 }
 
-/* Sums for the unknowns from `least` on; those before are fixed. */
+/* Adds up for the unknowns from `least` on; earlier unknowns are fixed. */
 static ALWAYS_INLINE void group_sums(const struct sx_camera *c, const struct sx_motion_round *moving,
 				     const struct sx_motion_group_at *at, int least,
 				     const struct sx_motion_columns *f, struct sx_motion_group_sums *s)

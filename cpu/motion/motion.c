@@ -54,7 +54,7 @@ struct sx_cpu_motion {
 		int32_t shift[2];
 		bool says;
 	} singles[SX_MOTION_FEATURES_MAX];
-	struct sx_motion_columns *columns; /* of ego-motion; then of the group of each worker */
+	struct sx_motion_columns *columns; /* columns of ego-motion; then of the group of each worker */
 };
 
 int sx_cpu_motion_create(struct sx_cpu_motion **ret, const struct sx_kernels *kernels, int threads)
@@ -219,7 +219,7 @@ static void vote_task(void *arg, int i, int worker)
 		;
 }
 
-/* As sx_motion_begin(). */
+/* Begins as sx_motion_begin() does. */
 static bool begin(struct sx_cpu_motion *m)
 {
 	struct frame *f = &m->frame;
@@ -235,7 +235,7 @@ static bool begin(struct sx_cpu_motion *m)
 		f->at = *f->expected;
 		if (sum <= (uint32_t)f->judge_count * SX_MOTION_VOTE_GOOD)
 			return true;
-		atomic_store(&f->least, (uint64_t)sum << 32); /* before those of the fan */
+		atomic_store(&f->least, (uint64_t)sum << 32); /* it comes before the steps of the fan */
 	}
 	sx_pool_for(m->pool, SX_MOTION_FAN, vote_task, m);
 	index = (uint32_t)atomic_load(&f->least);
@@ -385,7 +385,7 @@ static void add_all(void *arg, const struct sx_motion_round *r, struct sx_motion
 		add_sums(s, &m->frame.sums[i]);
 }
 
-/* What the feature of a slot says alone, see sx_motion_single(). */
+/* Computes what the feature of a slot says alone, see sx_motion_single(). */
 static void single_task(void *arg, int row, int worker)
 {
 	struct sx_cpu_motion *m = arg;

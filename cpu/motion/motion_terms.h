@@ -16,11 +16,11 @@
  * nothing counts. What does not change from round to round is computed once.
  */
 struct sx_motion_columns {
-	int count; /* without those that fill up */
+	int count; /* number of features, without the ones that fill up */
 	double ray_x[SX_MOTION_FEATURES_MAX],
 		ray_y[SX_MOTION_FEATURES_MAX];			     /* (x - cx) / fx, (y - cy) / fy */
 	double d[SX_MOTION_FEATURES_MAX];			     /* disparity, px */
-	double u[SX_MOTION_FEATURES_MAX], v[SX_MOTION_FEATURES_MAX]; /* where it was found, px */
+	double u[SX_MOTION_FEATURES_MAX], v[SX_MOTION_FEATURES_MAX]; /* place where it was found, px */
 	double before[SX_MOTION_FEATURES_MAX];			     /* disparity there, px */
 	double dd[SX_MOTION_FEATURES_MAX]; /* information of the disparity, see sx_motion_inform() */
 	int64_t counts[SX_MOTION_FEATURES_MAX], road[SX_MOTION_FEATURES_MAX]; /* -1: yes; 0: no */
@@ -29,7 +29,7 @@ struct sx_motion_columns {
 /* Sets column n to a feature that was found. */
 void sx_motion_columns_put(struct sx_motion_columns *c, const struct sx_camera *camera, int n,
 			   const struct sx_motion_feature *feature, const struct sx_motion_flow *flow);
-/* Returns the number of columns with those that fill up the last vector; fill sets these. */
+/* Returns the number of columns, with the ones that fill up the last vector; fill sets these. */
 int sx_motion_columns_whole(const struct sx_motion_columns *c);
 void sx_motion_columns_fill(struct sx_motion_columns *c);
 

@@ -26,7 +26,7 @@
 struct refine_window {
 	int32_t grey[REFINE_COUNT], gx[REFINE_COUNT], gy[REFINE_COUNT];
 	int32_t along[REFINE_COUNT], down[REFINE_SIDE];
-	int64_t xx, yy, xy, x, y; /* sums; products less those of the means, times REFINE_COUNT */
+	int64_t xx, yy, xy, x, y; /* sums; of products: less the product of the means, times REFINE_COUNT */
 };
 
 static ALWAYS_INLINE void refine_take(struct refine_window *w, const struct sx_image *grey,

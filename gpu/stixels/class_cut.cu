@@ -53,7 +53,7 @@ __device__ static int walk(const struct sx_class_cut &t, const uint16_t *energy,
 		const uint16_t now = energy[next];
 
 		if (live && v < (int)s.v_top)
-			next = score[(v + 1) * t.classes]; /* on its way while the lanes compare */
+			next = score[(v + 1) * t.classes]; /* loads while the lanes compare */
 		if (lane == 0) {
 			row[v].anew = anew;
 			row[v].best = (uint8_t)(best & (SX_CLASSES_MAX - 1));

@@ -17,7 +17,7 @@
  */
 #define TURN_SHARE 0.04
 
-/* What sx_motion_ego() adds up. */
+/* Sums of sx_motion_ego(). */
 struct all {
 	const struct sx_camera *camera;
 	const struct sx_motion_feature *features;

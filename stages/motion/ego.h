@@ -33,7 +33,7 @@ enum sx_motion_offset {
 };
 
 /*
- * What is known of the offset: that much must be added to all measured disparities. sigma_px: standard
+ * Knowledge of the offset, which must be added to all measured disparities. sigma_px: standard
  * deviation, > 0.
  */
 struct sx_motion_range {
@@ -45,15 +45,15 @@ struct sx_motion_range {
 struct sx_motion_ego {
 	enum sx_motion_verdict verdict;
 	enum sx_motion_offset offset_verdict;
-	struct sx_motion_step step; /* of the frame before if there is none of this one: not a measurement */
+	struct sx_motion_step step; /* step of the frame before if this frame has none: not a measurement */
 	double turn_sigma_rad[3];   /* about x, y, z */
 	double way_m[3], way_sigma_m[3]; /* step.t in m */
-	double covariance[36];		 /* of turn (rad) and way (m), row by row */
+	double covariance[36];		 /* covariance of turn (rad) and way (m), row by row */
 	struct sx_motion_range range;	 /* prior, and this frame's measurement if there is one */
 	struct sx_motion_range measured; /* this frame's alone; only with SX_MOTION_OFFSET_FOUND */
 	struct sx_motion_range used; /* offset of this frame, by which the step was found: see ego.c, turn */
-	uint32_t found, inliers;     /* features found again; those that agree with the step */
-	uint32_t road_found, road_inliers; /* of them, those of the near road */
+	uint32_t found, inliers;     /* features found again; features that agree with the step */
+	uint32_t road_found, road_inliers; /* features of the near road among them */
 	double fit; /* mean square of what is left of the inliers, in standard deviations: 1 is expected */
 };
 

@@ -12,7 +12,7 @@
 /* Standard deviations, px: of a position after refinement; of a disparity, in either frame, and its growth */
 #define SX_MOTION_SIGMA_UV 0.2
 #define SX_MOTION_SIGMA_D 0.25
-#define SX_MOTION_SHARE_D 0.01 /* of the disparity: scale of the calibration, slanted and near surfaces */
+#define SX_MOTION_SHARE_D 0.01 /* share of d: scale of the calibration, slanted and near surfaces */
 #define SX_MOTION_AGREES 16.0  /* square of an error, in standard deviations, below which a feature agrees */
 /* Errors of neighbours are alike, so that only one feature of this number counts: for standard deviations */
 #define SX_MOTION_ALIKE 20.0
@@ -31,7 +31,7 @@
 struct sx_motion_sums {
 	int64_t a[SX_MOTION_PAIRS]; /* normal matrix: lower triangle, row by row */
 	int64_t b[SX_MOTION_UNKNOWNS];
-	int64_t squares; /* of the errors of features that agree */
+	int64_t squares; /* sum of the errors of features that agree */
 	int64_t found, inliers, road_found, road_inliers;
 };
 

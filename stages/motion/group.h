@@ -34,7 +34,7 @@ struct sx_motion_velocity {
 	bool measured;
 	double vx, vz;	      /* m/s; 0 where standing explains the features as well */
 	double sxx, sxz, szz; /* covariance, (m/s)^2 */
-	double gain;	      /* of moving over standing: twice the logarithm of the ratio of likelihoods */
+	double gain; /* gain of moving over standing: twice the logarithm of the ratio of likelihoods */
 	uint32_t features, agree;
 };
 

@@ -20,7 +20,7 @@
 #define SX_MOTION_COMMON_V 0.2
 #define SX_MOTION_COMMON_D 0.1
 #define SX_MOTION_COMMON_RANGE 0.2
-#define SX_MOTION_GROUP_SCALE 3.0   /* of the weights, standard deviations */
+#define SX_MOTION_GROUP_SCALE 3.0   /* scale of the weights, standard deviations */
 #define SX_MOTION_GROUP_AGREES 9.0  /* square of an error below which a feature agrees */
 #define SX_MOTION_GROUP_SQUARE 16.0 /* squares above count as this in the gain */
 #define SX_MOTION_SHIFT_MOST 16.0   /* baselines between two frames: a start is limited to it */
@@ -33,7 +33,7 @@ enum { SX_MOTION_GROUP_UNKNOWNS = 5, SX_MOTION_GROUP_PAIRS = 15 };
 
 struct sx_motion_group_sums {
 	int64_t a[SX_MOTION_GROUP_PAIRS], b[SX_MOTION_GROUP_UNKNOWNS];
-	int64_t weights, weighted; /* of the weights, and of weights times squares */
+	int64_t weights, weighted; /* sums of the weights, and of weights times squares */
 	int64_t squares;	   /* limited to SX_MOTION_GROUP_SQUARE */
 	int64_t features, agree;
 };
@@ -157,7 +157,7 @@ SX_MOTION_INLINE bool sx_motion_group_improve(const struct sx_motion_group_sums 
 	return true;
 }
 
-/* Shift that one feature says, without nuisances, 1/1024 baselines. False: none. */
+/* Computes the shift that one feature says, without nuisances, 1/1024 baselines. False: it says none. */
 SX_MOTION_INLINE bool sx_motion_single(const struct sx_camera *c, const struct sx_motion_round *r,
 				       const struct sx_motion_feature *f, const struct sx_motion_flow *flow,
 				       int32_t ret[2])

@@ -32,7 +32,7 @@ static int32_t limited(double v, double least, double most)
 	return (int32_t)rint(v > most ? most : v < least ? least : v);
 }
 
-/* Where a pixel was in the frame before: as sx_motion_expect(). False: nowhere. */
+/* Computes the place of a pixel in the frame before, as sx_motion_expect() does. False: it has none. */
 static bool place(const struct sx_camera *camera, const struct sx_motion_rotation *m, const double t[3],
 		  const double shift[3], double x, double y, double d, struct sx_motion_picture *ret)
 {

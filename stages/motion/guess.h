@@ -9,7 +9,7 @@
 #include "stages/motion/match.h"
 
 #define SX_MOTION_FAN_TURNS 25 /* steps of 6 px to both sides: 72 px */
-#define SX_MOTION_FAN_WAYS 15  /* from -1 to 16 baselines */
+#define SX_MOTION_FAN_WAYS 15  /* ways from -1 to 16 baselines */
 #define SX_MOTION_FAN (SX_MOTION_FAN_TURNS * SX_MOTION_FAN_WAYS)
 
 /*

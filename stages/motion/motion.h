@@ -74,8 +74,8 @@ enum sx_motion_search {
 /* Where a feature was in the frame before. The fields are valid up to the step that failed. */
 struct sx_motion_flow {
 	int32_t x_q6, y_q6;   /* 1/64 px */
-	int32_t disparity_q8; /* of the frame before, 1/256 px */
-	uint16_t cost;	      /* of the coarse search, bits */
+	int32_t disparity_q8; /* disparity in the frame before, 1/256 px */
+	uint16_t cost;	      /* cost of the coarse search, bits */
 	uint16_t second;      /* least cost of the places apart from it, bits */
 	int32_t rest_q4;      /* mean difference of grey levels after refinement, 1/16 */
 	uint32_t guess;	      /* number of the guess that was taken */

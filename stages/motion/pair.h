@@ -25,7 +25,7 @@ struct sx_motion_pair {
 	struct sx_motion_flow *flows;
 	struct sx_motion_ego ego;
 	uint32_t most;			       /* stixels of a frame, at most */
-	struct sx_motion_velocity *velocities; /* one for each stixel */
+	struct sx_motion_velocity *velocities; /* velocities, one for each stixel */
 	uint32_t *work;
 };
 
@@ -38,7 +38,7 @@ int sx_motion_pair_init(struct sx_motion_pair *ret, const struct sx_camera *came
 /* Accepts a zeroed struct. */
 void sx_motion_pair_finish(struct sx_motion_pair *m);
 
-/* What the stages read of a frame beside its view. The stixels have `stixel_width` px. */
+/* Data that the stages read of a frame beside its view. The stixels have `stixel_width` px. */
 struct sx_motion_frame {
 	const struct sx_motion_view *view;
 	const struct stixel *stixels;

@@ -16,7 +16,7 @@
 /* Grey levels of the window, 1/16, and gradients (twice the derivative, grey levels per px). */
 struct window {
 	int32_t grey[COUNT], gx[COUNT], gy[COUNT];
-	int64_t xx, yy, xy, x, y; /* sums; products less those of the means, times COUNT */
+	int64_t xx, yy, xy, x, y; /* sums; of products: less the product of the means, times COUNT */
 };
 
 static void take_window(struct window *w, const struct sx_image *grey, int x, int y)

@@ -70,7 +70,7 @@ struct sx_class_cut_rows {
 	int first, last;
 };
 
-/* Returns these rows. cells: those of sx_unmeasured_column. */
+/* Returns these rows. cells: as in sx_unmeasured_column. */
 SX_SEGMENT_INLINE struct sx_class_cut_rows sx_class_cut_rows_of(const struct sx_segment *s,
 								const uint16_t *cells)
 {

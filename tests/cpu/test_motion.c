@@ -133,7 +133,7 @@ static struct sx_motion_guess draw_guess(struct check_rng *r, int far)
 		g.across = 900 + check_below(r, 300);
 		g.shear = check_below(r, 301) - 150;
 		g.down = 900 + check_below(r, 300);
-	} else if (kind == 2) { /* all that sx_motion_expect() may say */
+	} else if (kind == 2) { /* every value that sx_motion_expect() may give */
 		g.across =
 			SX_MOTION_WARP_LEAST + check_below(r, SX_MOTION_WARP_MOST - SX_MOTION_WARP_LEAST + 1);
 		g.shear = check_below(r, 2049) - 1024;

@@ -55,7 +55,7 @@ struct process {
 	struct sx_context *context;
 	struct sx_context_config config; /* configuration of `context` */
 	struct sx_slots slots;		 /* a single slot */
-	struct process_motion motion;	 /* with --motion */
+	struct process_motion motion;	 /* used with --motion */
 	bool warned;			 /* the warning about an EXIF orientation tag was printed */
 	int done;			 /* number of pairs computed and written */
 	int sparse;			 /* number of those pairs with a density below SX_PAIRS_SPARSE */

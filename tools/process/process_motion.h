@@ -17,7 +17,7 @@
 
 struct process;
 
-/* What is kept from pair to pair: the views of the last ones, the last step, and the offset of disparities. */
+/* State that is kept from pair to pair: the views of the last ones, the last step, and the offset of disparities. */
 struct process_motion {
 	struct sx_motion_pair pair; /* zeroed: no pair was seen */
 	struct sx_cpu_motion *fast; /* NULL: not yet, or the reference computes */
@@ -26,7 +26,7 @@ struct process_motion {
 	struct sx_motion_step step;
 	bool has_step;
 	struct sx_motion_range range;
-	enum sx_motion_offset offset_verdict; /* of the last pair with a step */
+	enum sx_motion_offset offset_verdict; /* verdict of the last pair with a step */
 	int steps, offsets;		      /* pairs with a step, and with a measured offset */
 };
 

@@ -18,11 +18,11 @@
 #define SX_EPISODE_SAMPLES 241 /* times at which movers are compared: ten per second */
 
 /* Cross section of a street, m from its middle. */
-#define SX_STREET_HALF 6.6 /* to the kerb */
+#define SX_STREET_HALF 6.6 /* distance of the kerb */
 #define SX_STREET_LANE 1.75
 #define SX_STREET_CYCLE 3.9
 #define SX_STREET_PARKED 5.65
-#define SX_STREET_HOUSES 10.2 /* to the houses */
+#define SX_STREET_HOUSES 10.2 /* distance of the houses */
 
 /* Half the width of a yard, m. */
 #define SX_YARD_HALF 7.0

@@ -18,7 +18,7 @@ struct sx_path_piece {
 	double from, x, z, course;
 };
 
-/* Beyond both ends a path is straight. */
+/* A path is straight beyond both ends. */
 struct sx_path {
 	int count;
 	double length;					/* sum of the pieces, m */

@@ -20,7 +20,7 @@ struct sx_plan {
 	struct sx_phase phase[SX_PLAN_PHASES + 1];
 };
 
-/* What a plan gives at a time: m, m/s, m/s2. */
+/* State of a plan at a time: m, m/s, m/s2. */
 struct sx_pace {
 	double way, speed, gain;
 };

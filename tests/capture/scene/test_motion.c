@@ -312,7 +312,7 @@ static bool is_in_way(const struct sx_scene *s, const struct sx_facet *f, const 
 
 	if (f->mover || f->kind != STIXEL_OBJECT || f->origin[1] > 1.5 || fabs(f->v[1]) < 0.5 || f->s1 > 300)
 		return false;
-	for (int k = 0; k < 2; k++) { /* from the camera's axes to the world */
+	for (int k = 0; k < 2; k++) { /* turns from the camera's axes to the world */
 		const double x = f->origin[0] + k * f->s1 * f->u[0], z = f->origin[2] + k * f->s1 * f->u[2];
 
 		ends[k][0] = p->x + x * p->course_turn.cosine + z * p->course_turn.sine;
@@ -461,7 +461,7 @@ static void compare(const struct moving *before, const struct moving *now, doubl
 		}
 }
 
-/* Grey values of frame n are those of frame n-1, at the places that the truth of motion gives. */
+/* Grey values of frame n equal the values of frame n-1 at the places that the truth of motion gives. */
 static void test_motion_leads_to_the_same_surface(void **state)
 {
 	if (EMULATED(SAME_BYTES))
@@ -495,14 +495,14 @@ static void test_motion_leads_to_the_same_surface(void **state)
 	}
 }
 
-/* What a scene must show within an episode, for a test of motion. */
+/* Things that a scene must show within an episode, for a test of motion. */
 struct show {
 	int brakes, speeds_up;	  /* cars before the camera in its lane */
 	int oncoming, turns;	  /* cars */
-	int cyclists, persons;	  /* that move, within 40 m */
+	int cyclists, persons;	  /* things that move, within 40 m */
 	int across, starts_stops; /* people on the roadway */
 	int hidden;		  /* things that something hides and shows again within 3 s, within 30 m */
-	int robots, stands;	  /* that were seen; persons that stand */
+	int robots, stands;	  /* things that were seen; persons that stand */
 	double turning;		  /* largest rate of the camera, degrees/s */
 };
 
@@ -514,7 +514,7 @@ static void watch(struct moving *m, struct show *r)
 	for (uint32_t frame = 0; frame < 80; frame++) {
 		const struct sx_world_motion *motion = m->street.scene->motion;
 
-		sx_scene_build(m->street.scene, 3 * frame); /* of the truth, only the things */
+		sx_scene_build(m->street.scene, 3 * frame); /* the truth has only the things */
 		sx_view_draw(&m->street.scene->view[0], m->street.scene, 0);
 		sx_scene_motion(m->street.scene, &m->motion);
 		r->turning = fmax(r->turning, fabs(motion->moved[0].turning) / SX_DEGREE);

@@ -131,7 +131,7 @@ class Sequence:
         if later >= len(self.poses) or identity not in self.things[later]:
             return None
         a, b = self.things[n][identity], self.things[later][identity]
-        # x and z are those of a level camera, which differ from the camera's own by less than a degree
+        # x and z belong to a level camera, whose axes differ from the camera's own by less than a degree
         move = level(self.poses[n]).T @ (self.poses[later][[0, 2], 3] - self.poses[n][[0, 2], 3]
                                          + level(self.poses[later]) @ [b.x, b.z])
         return move - [a.x, a.z]
@@ -221,7 +221,7 @@ class Tally:
             off = found - truth
             error = np.hypot(*off)
             c = np.array([[s["sxx"][k], s["sxz"][k]], [s["sxz"][k], s["szz"][k]]])
-            # without a covariance the error is outside of it
+            # an error without a covariance is outside of it
             far = off @ np.linalg.solve(c, off) if np.all(np.isfinite(c)) and np.linalg.det(c) > 0 else np.inf
             displacement = sequence.displacement(n, i)
             if displacement is not None:
@@ -274,7 +274,7 @@ class Tally:
         count = len(sequence.poses)
         found = [read_numbers(os.path.join(folder, "%04d.offset.txt" % n), 1) for n in range(count // 2, count)]
         known = [v[0] for v in found if v]
-        # as many unknown frames as known ones: it is unknown
+        # the offset is unknown if as many frames are unknown as known
         self.offsets.append(abs(np.median(known) - sequence.offset) if 2 * len(known) > len(found) else np.inf)
 
     def figures(self):
@@ -314,7 +314,7 @@ def is_within(row, value):
 
 
 def print_table(title, tally):
-    """Prints all rows. Returns the keys of those that are over their limits."""
+    """Prints all rows. Returns the keys of the rows that are over their limits."""
     figures, over = tally.figures(), []
     print("%s: %d moving and %d standing stixels, %d things in frames, %d of %d steps known"
           % (title, len(tally.moving), len(tally.standing), tally.things, tally.steps_known, tally.steps))

@@ -140,7 +140,7 @@ class Measure(unittest.TestCase):
         self.assertEqual(over, ["sigma_1"])  # it could have been surer
         self.assertEqual(tally.things, 2 * FRAMES)
         self.assertEqual(len(tally.moving), 60 * FRAMES)
-        self.assertEqual(len(tally.standing), (5 + 25 + 25) * FRAMES)  # without thing 4
+        self.assertEqual(len(tally.standing), (5 + 25 + 25) * FRAMES)  # thing 4 is missing
         self.assertEqual(len(tally.ahead), 60 * (FRAMES - 5))
 
     def test_noise_of_known_size(self):

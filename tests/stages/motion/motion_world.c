@@ -48,7 +48,7 @@ static double texture(double u, double v, double footprint, uint32_t seed)
 	return 128.0 + 90.0 * sum;
 }
 
-/* What a ray hits: distance along z of the camera's ray, and the surface's grey level. */
+/* A surface that a ray hits: distance along z of the camera's ray, and grey level. */
 struct hit {
 	double s; /* ray length, in units of the ray */
 	double u, v;

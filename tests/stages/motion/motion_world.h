@@ -26,14 +26,14 @@ struct mw_world {
 	struct sx_camera camera;
 	struct mw_box boxes[MW_BOXES];
 	int box_count;
-	double offset_px; /* that much is missing in all disparities */
+	double offset_px; /* offset that is missing in all disparities */
 	int noise;	  /* grey levels to both sides, other ones in each frame */
-	uint32_t seed;	  /* of the texture */
+	uint32_t seed;	  /* seed of the texture */
 	bool mirrored;	  /* left and right of the world are exchanged */
 	bool plain_road;  /* the road has no texture */
 };
 
-/* Where the camera is: position on the road, m; yaw to the right, rad; time, s. */
+/* Place of the camera: position on the road, m; yaw to the right, rad; time, s. */
 struct mw_pose {
 	double x, z, yaw, t;
 };

@@ -20,7 +20,7 @@ static const struct mw_pose before_pose = {0, 0, 0, 0}, now_pose = {0, 1.0, 0, 0
 
 struct seen {
 	int stixels, state[3];
-	double vx, vz;	    /* mean of those that move */
+	double vx, vz;	    /* mean of the stixels that move */
 	double worst_sigma; /* largest error of a moving stixel, in standard deviations */
 };
 

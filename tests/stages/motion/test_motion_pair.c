@@ -153,7 +153,7 @@ static void baseline_scales(void **state)
 	sx_motion_view_finish(&before.view);
 }
 
-/* Without a step, nothing is said: the range is the prior. */
+/* The range is the prior if there is no step. */
 static void check_unknown(const struct sx_motion_ego *e, enum sx_motion_verdict verdict)
 {
 	assert_int_equal(e->verdict, verdict);

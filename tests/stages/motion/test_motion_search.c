@@ -115,7 +115,7 @@ static void first_of_equal_corners_wins(void **state)
 			assert_memory_equal(&features[i], &none, sizeof(none));
 		}
 	}
-	/* without a disparity there is no feature */
+	/* a pixel without a disparity is no feature */
 	memset(v.disparity.data, 0xff, v.disparity.pitch * H);
 	sx_motion_corners(&v, &owner, &road, &camera, features);
 	for (int i = 0; i < W * H / 64; i++)
@@ -345,7 +345,7 @@ static void guess_follows_geometry(void **state)
 
 	(void)state;
 	assert_memory_equal(&g, &stays, sizeof(g));
-	s.t[2] = 20.0; /* from 20 to 40 baselines: half of the size */
+	s.t[2] = 20.0; /* its distance grows from 20 to 40 baselines: half of the size */
 	g = sx_motion_expect(&c, &s, &f, 0.0, none);
 	assert_true(g.dx == -40 && g.dy == -50 && g.across == 512 && g.down == 512 && g.shear == 0);
 	f.slope_q14 = (int32_t)lrint(16384 * 0.2); /* 20 px of disparity in 100 rows: the road */
@@ -359,7 +359,7 @@ static void guess_follows_geometry(void **state)
 	assert_true(g.dx == -20 && g.dy == 0);
 	/* an offset of the disparity makes it nearer */
 	assert_int_equal(sx_motion_expect(&c, &s, &f, 10.0, shift).dx, -30);
-	/* behind the camera there is no picture */
+	/* a point behind the camera has no picture */
 	s.t[2] = -30.0;
 	g = sx_motion_expect(&c, &s, &f, 0.0, none);
 	assert_memory_equal(&g, &stays, sizeof(g));
