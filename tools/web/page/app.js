@@ -72,7 +72,7 @@ function changed() {
 function choose(name) {
   const other = name !== link.instance;
   if (other) {
-    newest = shown = now.notice = now.status = null;
+    newest = shown = now.last = now.notice = now.status = null;
     now.values = {};
     seen = fresh();
     delete document.body.dataset.frame;
