@@ -13,28 +13,27 @@ import stixel
 
 if len(sys.argv) != 3:
     sys.exit("usage: images.py RECORDING FOLDER")
-folder, times, camera = sys.argv[2], [], None
+folder, count, first = sys.argv[2], 0, 0
 try:
     for side in ("image_0", "image_1"):
         os.makedirs(os.path.join(folder, side), exist_ok=True)
-    with stixel.Recording(sys.argv[1]) as recording:
+    with stixel.Recording(sys.argv[1]) as recording, open(os.path.join(folder, "times.txt"), "w") as times:
         for frame in recording:
             if frame.left is None or frame.right is None:
                 sys.exit("%s: frame %d has no pair: record with output.planes = pair" % (sys.argv[1], frame.number))
             for side, image in (("image_0", frame.left), ("image_1", frame.right)):
-                with open(os.path.join(folder, side, "%06d.pgm" % len(times)), "wb") as f:
+                with open(os.path.join(folder, side, "%06d.pgm" % count), "wb") as f:
                     f.write(b"P5 %d %d 255\n" % image.shape[::-1] + image.tobytes())
-            times.append(frame.capture_left_ns / 1e9)
-            camera = frame.camera
-    if not times:
+            count, first = count + 1, first or frame.capture_left_ns
+            times.write("%.6f\n" % ((frame.capture_left_ns - first) / 1e9))
+    if not count:
         sys.exit("%s: no frame" % sys.argv[1])
-    with open(os.path.join(folder, "calib.txt"), "w") as f:
+    c, seconds = frame.camera, (frame.capture_left_ns - first) / 1e9
+    with open(os.path.join(folder, "calib.txt"), "w") as calibration:
         for k in range(2):
-            f.write("P%d: %.9g 0 %.9g %.9g 0 %.9g %.9g 0 0 0 1 0\n" % (
-                k, camera.fx, camera.cx, -k * camera.fx * camera.baseline_m, camera.fy, camera.cy))
-    with open(os.path.join(folder, "times.txt"), "w") as f:
-        f.writelines("%.6f\n" % (t - times[0]) for t in times)
-    rate = (len(times) - 1) / max(times[-1] - times[0], 1e-9) if len(times) > 1 else 10
-    print("%d pairs: stixel-process --motion --fps %.3g %s" % (len(times), rate, folder))
+            calibration.write("P%d: %.9g 0 %.9g %.9g 0 %.9g %.9g 0 0 0 1 0\n" % (
+                k, c.fx, c.cx, -k * c.fx * c.baseline_m, c.fy, c.cy))
+    rate = (count - 1) / seconds if seconds > 0 else 10
+    print("%d pairs: stixel-process --motion --fps %.3g %s" % (count, rate, folder))
 except (stixel.StixelError, OSError) as e:
     sys.exit(str(e))
