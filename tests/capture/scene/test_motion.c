@@ -23,6 +23,7 @@
 #include "tests/scene_motion.h"
 
 #define SCENES 4
+#define PLAIN 2 /* px: reach of is_plain() to each side */
 
 static const char *const names[SCENES] = {"traffic", "crossing", "bend", "yard"};
 
@@ -368,7 +369,10 @@ struct difference {
 	long count;
 };
 
-/* Computes where a camera sees a point: image coordinates and disparity. False: outside of the picture. */
+/*
+ * Computes where a camera sees a point: image coordinates and disparity. False: outside of the picture, or nearer to its
+ * border than is_plain() looks.
+ */
 static bool project(const struct sx_camera *c, const double pose[12], const double p[3], double ret[3])
 {
 	double q[3];
@@ -380,7 +384,7 @@ static bool project(const struct sx_camera *c, const double pose[12], const doub
 	ret[0] = c->fx * q[0] / q[2] + c->cx;
 	ret[1] = c->fy * q[1] / q[2] + c->cy;
 	ret[2] = c->fx * c->baseline_m / q[2];
-	return ret[0] >= 1 && ret[1] >= 1 && ret[0] < W - 2 && ret[1] < H - 2;
+	return ret[0] >= PLAIN && ret[1] >= PLAIN && ret[0] < W - 1 - PLAIN && ret[1] < H - 1 - PLAIN;
 }
 
 static double grey_at(const struct sx_image *image, double x, double y)
@@ -401,7 +405,7 @@ static bool is_plain(const struct moving *m, size_t at)
 
 	if (!id || m->street.truth.through[at])
 		return false;
-	for (ptrdiff_t k = -2; k <= 2; k++)
+	for (ptrdiff_t k = -PLAIN; k <= PLAIN; k++)
 		if (v->id[(ptrdiff_t)at + k] != id || v->id[(ptrdiff_t)at + W * k] != id)
 			return false;
 	f = &m->street.scene->facets[id - 1];
@@ -423,8 +427,8 @@ static void compare(const struct moving *before, const struct moving *now, doubl
 	double pose[12];
 
 	sx_scene_pose_in(before->motion.pose, now->motion.pose, pose);
-	for (int y = 2; y < H - 2; y++)
-		for (int x = 2; x < W - 2; x++) {
+	for (int y = PLAIN; y < H - PLAIN; y++)
+		for (int x = PLAIN; x < W - PLAIN; x++) {
 			const size_t at = (size_t)(y * W + x);
 			const double z = c->fx * c->baseline_m / (double)t->disparity[at];
 			const int index = now->motion.thing[at] - 1;
