@@ -27,16 +27,11 @@ static uint64_t seed_of(const struct sx_scene_params *p)
 
 struct sx_camera sx_yard_camera(const struct sx_scene_params *p)
 {
-	const double scale = 1.0 / SX_ROOM_WIDTH * p->width;
+	struct sx_camera c = sx_room_camera(p); /* the same lenses, farther apart */
 
-	return (struct sx_camera){
-		.fx = 430 * scale,
-		.fy = 430 * scale,
-		.cx = (319.5 + 0.5) * scale - 0.5,
-		.cy = (239.5 + 0.5) / SX_ROOM_HEIGHT * p->height - 0.5,
-		.baseline_m = 0.075,
-		.height_m = sx_pick(seed_of(p), D_YARD, 0, 0.28, 0.5),
-	};
+	c.baseline_m = 0.075;
+	c.height_m = sx_pick(seed_of(p), D_YARD, 0, 0.28, 0.5);
+	return c;
 }
 
 int sx_moving_init(struct sx_scene *s, enum sx_episode_kind kind)
@@ -53,14 +48,7 @@ int sx_moving_init(struct sx_scene *s, enum sx_episode_kind kind)
 		.kerb_height = 0.09,
 		.sun_side = (float)sx_pick(h, D_LIGHT, 0, -1, 1),
 	};
-	s->exposure = (struct sx_exposure){
-		.seed = h,
-		.sky = (float)sx_pick(h, D_LIGHT, 1, 185, 232),
-		.haze = (float)sx_pick(h, D_LIGHT, 2, 250, 700),
-		.noise = (float)sx_pick(h, D_LIGHT, 3, 1.2, 2.6),
-		.gain = {1, (float)sx_pick(h, D_LIGHT, 4, 0.92, 1.08)},
-		.offset = {0, (float)sx_pick(h, D_LIGHT, 5, -5, 5)},
-	};
+	s->exposure = sx_street_exposure(h, D_LIGHT, 1);
 	sx_world_init(s->motion, kind, h);
 	return 0;
 }

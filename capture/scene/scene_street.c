@@ -25,6 +25,20 @@ enum dice {
 	D_BOX
 };
 
+struct sx_exposure sx_street_exposure(uint64_t h, int dice, int first)
+{
+	const uint64_t what = (uint64_t)dice;
+
+	return (struct sx_exposure){
+		.seed = h,
+		.sky = (float)sx_pick(h, what, first, 185, 232),
+		.haze = (float)sx_pick(h, what, first + 1, 250, 700),
+		.noise = (float)sx_pick(h, what, first + 2, 1.2, 2.6),
+		.gain = {1, (float)sx_pick(h, what, first + 3, 0.92, 1.08)},
+		.offset = {0, (float)sx_pick(h, what, first + 4, -5, 5)},
+	};
+}
+
 void sx_street_init(struct sx_scene *s, uint64_t seed, bool open)
 {
 	uint64_t h = sx_mix(seed, 0x737472656574, 1);
@@ -43,14 +57,7 @@ void sx_street_init(struct sx_scene *s, uint64_t seed, bool open)
 		.traffic = sx_pick(h, D_STREET, 7, 0.3, 0.8),
 		.sun_side = (float)sx_pick(h, D_STREET, 8, -1, 1),
 	};
-	s->exposure = (struct sx_exposure){
-		.seed = h,
-		.sky = (float)sx_pick(h, D_STREET, 9, 185, 232),
-		.haze = (float)sx_pick(h, D_STREET, 10, 250, 700),
-		.noise = (float)sx_pick(h, D_STREET, 11, 1.2, 2.6),
-		.gain = {1, (float)sx_pick(h, D_STREET, 12, 0.92, 1.08)},
-		.offset = {0, (float)sx_pick(h, D_STREET, 13, -5, 5)},
-	};
+	s->exposure = sx_street_exposure(h, D_STREET, 9);
 }
 
 /* Returns true if a side has a pavement and houses. */

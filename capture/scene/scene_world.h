@@ -115,6 +115,8 @@ void sx_scene_build(struct sx_scene *s, uint32_t frame);
 
 /* scene_street.c: sets the values of a street, and fills facets, shadows and pose of a frame of it. */
 void sx_street_init(struct sx_scene *s, uint64_t seed, bool open);
+/* Draws the light of a street and its cameras by sx_pick(h, dice, first) and the four that follow. */
+struct sx_exposure sx_street_exposure(uint64_t h, int dice, int first);
 void sx_street_build(struct sx_scene *s, uint32_t frame);
 
 /*

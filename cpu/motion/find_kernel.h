@@ -203,10 +203,23 @@ static ALWAYS_INLINE struct sx_motion_place find_place(const struct sx_image *fr
 	return best;
 }
 
-/* Returns half of a displacement, rounded to the nearest, half up. */
-static ALWAYS_INLINE int find_halved(int32_t d)
+/* The searches of sx_motion_match(). */
+static struct sx_motion_place find_coarse(const struct sx_image *from, const struct sx_image *to, int x,
+					  int y, int gx, int gy, const struct sx_motion_guess *warp)
 {
-	return (d + 1) >> 1;
+	return find_place(from, to, x, y, gx, gy, SX_MOTION_COARSE, warp, true);
+}
+
+static struct sx_motion_place find_wide(const struct sx_image *from, const struct sx_image *to, int x, int y,
+					int gx, int gy, const struct sx_motion_guess *warp)
+{
+	return find_place(from, to, x, y, gx, gy, SX_MOTION_WIDE, warp, true);
+}
+
+static struct sx_motion_place find_fine(const struct sx_image *from, const struct sx_image *to, int x, int y,
+					int gx, int gy, const struct sx_motion_guess *warp)
+{
+	return find_place(from, to, x, y, gx, gy, SX_MOTION_FINE, warp, false);
 }
 
 /* Computes the same as sx_motion_match(). */
@@ -214,42 +227,9 @@ static void motion_match(const struct sx_motion_view *now, const struct sx_motio
 			 const struct sx_motion_feature *feature, const struct sx_motion_guess *guesses,
 			 int count, struct sx_motion_flow *flow)
 {
-	const int x = feature->x, y = feature->y, hx = x >> 1, hy = y >> 1;
-	struct sx_motion_place coarse = {0, 0, SX_MOTION_COST_NONE, SX_MOTION_COST_NONE}, fine;
-	uint32_t first_cost = 0;
-	int taken = 0;
+	static const struct sx_motion_searches searches = {find_coarse, find_wide, find_fine};
 
-	*flow = (struct sx_motion_flow){.search = SX_MOTION_UNKNOWN};
-	for (int i = 0; i < count && (i == 0 || first_cost > SX_MOTION_FAIR); i++) {
-		const struct sx_motion_place p = find_place(
-			&now->half_census, &before->half_census, hx, hy, hx + find_halved(guesses[i].dx),
-			hy + find_halved(guesses[i].dy), (struct sx_motion_reach){8, 5}, &guesses[i], true);
-
-		if (i == 0)
-			first_cost = p.cost;
-		if (i == 0 || p.cost + SX_MOTION_BETTER < coarse.cost) {
-			coarse = p;
-			taken = i;
-		}
-	}
-	if ((feature->kind & SX_MOTION_OBJECT) && coarse.cost > SX_MOTION_POOR) {
-		taken = 0;
-		coarse = find_place(&now->half_census, &before->half_census, hx, hy,
-				    hx + find_halved(guesses[0].dx), hy + find_halved(guesses[0].dy),
-				    (struct sx_motion_reach){22, 5}, &guesses[0], true);
-	}
-	if (coarse.cost == SX_MOTION_COST_NONE)
-		return;
-	flow->cost = (uint16_t)coarse.cost;
-	flow->second = (uint16_t)coarse.second;
-	fine = find_place(&now->census, &before->census, x, y, x + 2 * (coarse.x - hx),
-			  y + 2 * (coarse.y - hy), (struct sx_motion_reach){3, 3}, &guesses[taken], false);
-	if (fine.cost == SX_MOTION_COST_NONE)
-		return;
-	flow->guess = (uint32_t)taken;
-	flow->x_q6 = 64 * fine.x;
-	flow->y_q6 = 64 * fine.y;
-	flow->search = 25 * coarse.second > 26 * coarse.cost + 50 ? SX_MOTION_FOUND : SX_MOTION_AMBIGUOUS;
+	sx_motion_match_by(&searches, now, before, feature, guesses, count, flow);
 }
 
 /* Returns the vote of a judge about a guess, as sx_motion_begin() defines it. */
@@ -258,17 +238,10 @@ static uint32_t motion_vote(const struct sx_motion_view *now, const struct sx_mo
 {
 	const int x = f->x >> 1, y = f->y >> 1;
 	const struct sx_motion_place place =
-		find_place(&now->half_census, &before->half_census, x, y, x + find_halved(guess->dx),
-			   y + find_halved(guess->dy), (struct sx_motion_reach){3, 2}, guess, false);
+		find_place(&now->half_census, &before->half_census, x, y, x + sx_motion_halved(guess->dx),
+			   y + sx_motion_halved(guess->dy), (struct sx_motion_reach){3, 2}, guess, false);
 
 	return place.cost < SX_MOTION_VOTE_MOST ? place.cost : SX_MOTION_VOTE_MOST;
-}
-
-/* Computes the same as sx_motion_find() with a reach of 3 by 3, but for `second`: the search back. */
-static struct sx_motion_place find_near(const struct sx_image *from, const struct sx_image *to, int x, int y,
-					int gx, int gy, const struct sx_motion_guess *warp)
-{
-	return find_place(from, to, x, y, gx, gy, (struct sx_motion_reach){3, 3}, warp, false);
 }
 
 #endif

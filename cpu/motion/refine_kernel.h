@@ -160,37 +160,22 @@ static ALWAYS_INLINE int32_t refine_move(const struct refine_window *w, const st
 	return rest / REFINE_COUNT;
 }
 
+static int32_t refine_feature(const struct sx_image *now, const struct sx_image *before,
+			      const struct sx_motion_feature *feature, const struct sx_motion_guess *guess,
+			      int32_t *x, int32_t *y)
+{
+	struct refine_window w;
+
+	refine_take(&w, now, guess, feature->x, feature->y);
+	return refine_move(&w, before, guess, x, y);
+}
+
 /* Computes the same as sx_motion_refine(). */
 static void motion_refine(const struct sx_motion_view *now, const struct sx_motion_view *before,
 			  const struct sx_motion_feature *feature, const struct sx_motion_guess *guess,
 			  struct sx_motion_flow *flow)
 {
-	const int32_t x0 = flow->x_q6, y0 = flow->y_q6;
-	const struct sx_motion_guess inverse = {0, 0, 1048576 / guess->across, 0, 1048576 / guess->down};
-	struct sx_motion_place back;
-	struct refine_window w;
-	int x, y;
-
-	if (flow->search != SX_MOTION_FOUND)
-		return;
-	refine_take(&w, &now->grey, guess, feature->x, feature->y);
-	flow->rest_q4 = refine_move(&w, &before->grey, guess, &flow->x_q6, &flow->y_q6);
-	if (flow->rest_q4 < 0 || flow->rest_q4 >= SX_MOTION_REST_Q4 ||
-	    abs(flow->x_q6 - x0) >= SX_MOTION_LK_FAR_Q6 || abs(flow->y_q6 - y0) >= SX_MOTION_LK_FAR_Q6) {
-		flow->search = SX_MOTION_UNREFINED;
-		return;
-	}
-	x = (flow->x_q6 + 32) >> 6;
-	y = (flow->y_q6 + 32) >> 6;
-	back = find_near(&before->census, &now->census, x, y, feature->x, feature->y, &inverse);
-	if (back.cost == SX_MOTION_COST_NONE || abs(back.x - feature->x) > 1 ||
-	    abs(back.y - feature->y) > 1) {
-		flow->search = SX_MOTION_NOT_BACK;
-		return;
-	}
-	flow->disparity_q8 = sx_motion_disparity_q8(&before->disparity, x, y);
-	if (flow->disparity_q8 < SX_MOTION_LEAST_Q8)
-		flow->search = SX_MOTION_NO_DISPARITY;
+	sx_motion_refine_by(refine_feature, find_fine, now, before, feature, guess, flow);
 }
 
 #endif

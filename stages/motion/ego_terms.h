@@ -125,6 +125,26 @@ SX_MOTION_INLINE void sx_motion_weigh(const double info[6], const double v[3], d
 	ret[2] = (info[3] * v[0] + info[4] * v[1]) + info[5] * v[2];
 }
 
+/*
+ * Adds the terms of a feature to the normal equations of `unknowns` unknowns: a, row by row up to the diagonal, and b.
+ * j: derivatives of column, row and disparity by each unknown.
+ */
+SX_MOTION_INLINE void sx_motion_add_terms(const double info[6], const double e[3], double j[][3],
+					  int unknowns, double weight, int64_t *a, int64_t *b)
+{
+	int n = 0;
+
+	for (int i = 0; i < unknowns; i++) {
+		double ij[3];
+
+		sx_motion_weigh(info, j[i], ij);
+		for (int k = 0; k <= i; k++)
+			a[n++] += sx_motion_fixed(weight *
+						  ((ij[0] * j[k][0] + ij[1] * j[k][1]) + ij[2] * j[k][2]));
+		b[i] += sx_motion_fixed(weight * ((ij[0] * e[0] + ij[1] * e[1]) + ij[2] * e[2]));
+	}
+}
+
 /* Adds a feature that was found. */
 SX_MOTION_INLINE void sx_motion_add(const struct sx_camera *c, const struct sx_motion_round *r,
 				    const struct sx_motion_feature *f, const struct sx_motion_flow *flow,
@@ -133,7 +153,6 @@ SX_MOTION_INLINE void sx_motion_add(const struct sx_camera *c, const struct sx_m
 	const bool road = (f->kind & SX_MOTION_ROAD) != 0;
 	double info[6], ie[3], j[SX_MOTION_UNKNOWNS][3], square, weight;
 	struct sx_motion_error error;
-	int n = 0;
 
 	s->found++;
 	s->road_found += road;
@@ -161,16 +180,7 @@ SX_MOTION_INLINE void sx_motion_add(const struct sx_camera *c, const struct sx_m
 		j[5][i] = by[2];
 		j[6][i] = i < 2 ? error.by[i] : error.by[i] - 1.0;
 	}
-	for (int i = 0; i < SX_MOTION_UNKNOWNS; i++) {
-		double ij[3];
-
-		sx_motion_weigh(info, j[i], ij);
-		for (int k = 0; k <= i; k++)
-			s->a[n++] += sx_motion_fixed(weight *
-						     ((ij[0] * j[k][0] + ij[1] * j[k][1]) + ij[2] * j[k][2]));
-		s->b[i] += sx_motion_fixed(weight *
-					   ((ij[0] * error.e[0] + ij[1] * error.e[1]) + ij[2] * error.e[2]));
-	}
+	sx_motion_add_terms(info, error.e, j, SX_MOTION_UNKNOWNS, weight, s->a, s->b);
 }
 
 /*

@@ -75,7 +75,6 @@ SX_MOTION_INLINE void sx_motion_group_add(const struct sx_camera *c, const struc
 {
 	double info[6], ie[3], j[SX_MOTION_GROUP_UNKNOWNS][3] = {{0}}, square, weight;
 	struct sx_motion_error error;
-	int n = 0;
 
 	s->features++;
 	if (!sx_motion_error_of(c, moving, f, flow, &error)) {
@@ -101,16 +100,7 @@ SX_MOTION_INLINE void sx_motion_group_add(const struct sx_camera *c, const struc
 	j[3][2] = 1.0;
 	for (int i = 0; i < 3; i++)
 		j[4][i] = i < 2 ? error.by[i] : error.by[i] - 1.0;
-	for (int i = 0; i < SX_MOTION_GROUP_UNKNOWNS; i++) {
-		double ij[3];
-
-		sx_motion_weigh(info, j[i], ij);
-		for (int k = 0; k <= i; k++)
-			s->a[n++] += sx_motion_fixed(weight *
-						     ((ij[0] * j[k][0] + ij[1] * j[k][1]) + ij[2] * j[k][2]));
-		s->b[i] += sx_motion_fixed(weight *
-					   ((ij[0] * error.e[0] + ij[1] * error.e[1]) + ij[2] * error.e[2]));
-	}
+	sx_motion_add_terms(info, error.e, j, SX_MOTION_GROUP_UNKNOWNS, weight, s->a, s->b);
 }
 
 /* Variance of the last nuisance of a group with disparity d px. */

@@ -97,15 +97,9 @@ struct sx_motion_place sx_motion_find(const struct sx_image *from, const struct 
 	return best;
 }
 
-/* Returns half of a displacement, rounded to the nearest, half up. */
-static int halved(int32_t d)
-{
-	return (d + 1) >> 1;
-}
-
-void sx_motion_match(const struct sx_motion_view *now, const struct sx_motion_view *before,
-		     const struct sx_motion_feature *feature, const struct sx_motion_guess *guesses,
-		     int count, struct sx_motion_flow *flow)
+void sx_motion_match_by(const struct sx_motion_searches *by, const struct sx_motion_view *now,
+			const struct sx_motion_view *before, const struct sx_motion_feature *feature,
+			const struct sx_motion_guess *guesses, int count, struct sx_motion_flow *flow)
 {
 	const int x = feature->x, y = feature->y, hx = x >> 1, hy = y >> 1;
 	struct sx_motion_place coarse = {0, 0, SX_MOTION_COST_NONE, SX_MOTION_COST_NONE}, fine;
@@ -114,9 +108,9 @@ void sx_motion_match(const struct sx_motion_view *now, const struct sx_motion_vi
 
 	*flow = (struct sx_motion_flow){.search = SX_MOTION_UNKNOWN};
 	for (int i = 0; i < count && (i == 0 || first_cost > SX_MOTION_FAIR); i++) {
-		const struct sx_motion_place p = sx_motion_find(
-			&now->half_census, &before->half_census, hx, hy, hx + halved(guesses[i].dx),
-			hy + halved(guesses[i].dy), (struct sx_motion_reach){8, 5}, &guesses[i]);
+		const struct sx_motion_place p = by->coarse(
+			&now->half_census, &before->half_census, hx, hy, hx + sx_motion_halved(guesses[i].dx),
+			hy + sx_motion_halved(guesses[i].dy), &guesses[i]);
 
 		if (i == 0)
 			first_cost = p.cost;
@@ -127,20 +121,47 @@ void sx_motion_match(const struct sx_motion_view *now, const struct sx_motion_vi
 	}
 	if ((feature->kind & SX_MOTION_OBJECT) && coarse.cost > SX_MOTION_POOR) {
 		taken = 0;
-		coarse = sx_motion_find(&now->half_census, &before->half_census, hx, hy,
-					hx + halved(guesses[0].dx), hy + halved(guesses[0].dy),
-					(struct sx_motion_reach){22, 5}, &guesses[0]);
+		coarse = by->wide(&now->half_census, &before->half_census, hx, hy,
+				  hx + sx_motion_halved(guesses[0].dx), hy + sx_motion_halved(guesses[0].dy),
+				  &guesses[0]);
 	}
 	if (coarse.cost == SX_MOTION_COST_NONE)
 		return;
 	flow->cost = (uint16_t)coarse.cost;
 	flow->second = (uint16_t)coarse.second;
-	fine = sx_motion_find(&now->census, &before->census, x, y, x + 2 * (coarse.x - hx),
-			      y + 2 * (coarse.y - hy), (struct sx_motion_reach){3, 3}, &guesses[taken]);
+	fine = by->fine(&now->census, &before->census, x, y, x + 2 * (coarse.x - hx), y + 2 * (coarse.y - hy),
+			&guesses[taken]);
 	if (fine.cost == SX_MOTION_COST_NONE)
 		return;
 	flow->guess = (uint32_t)taken;
 	flow->x_q6 = 64 * fine.x;
 	flow->y_q6 = 64 * fine.y;
 	flow->search = 25 * coarse.second > 26 * coarse.cost + 50 ? SX_MOTION_FOUND : SX_MOTION_AMBIGUOUS;
+}
+
+static struct sx_motion_place find_coarse(const struct sx_image *from, const struct sx_image *to, int x,
+					  int y, int gx, int gy, const struct sx_motion_guess *warp)
+{
+	return sx_motion_find(from, to, x, y, gx, gy, SX_MOTION_COARSE, warp);
+}
+
+static struct sx_motion_place find_wide(const struct sx_image *from, const struct sx_image *to, int x, int y,
+					int gx, int gy, const struct sx_motion_guess *warp)
+{
+	return sx_motion_find(from, to, x, y, gx, gy, SX_MOTION_WIDE, warp);
+}
+
+struct sx_motion_place sx_motion_find_fine(const struct sx_image *from, const struct sx_image *to, int x,
+					   int y, int gx, int gy, const struct sx_motion_guess *warp)
+{
+	return sx_motion_find(from, to, x, y, gx, gy, SX_MOTION_FINE, warp);
+}
+
+void sx_motion_match(const struct sx_motion_view *now, const struct sx_motion_view *before,
+		     const struct sx_motion_feature *feature, const struct sx_motion_guess *guesses,
+		     int count, struct sx_motion_flow *flow)
+{
+	static const struct sx_motion_searches searches = {find_coarse, find_wide, sx_motion_find_fine};
+
+	sx_motion_match_by(&searches, now, before, feature, guesses, count, flow);
 }

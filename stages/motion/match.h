@@ -50,11 +50,34 @@ struct sx_motion_place sx_motion_find(const struct sx_image *from, const struct 
  * 3. SX_MOTION_AMBIGUOUS unless 25 second > 26 cost + 50.
  * 4. Full size, +-3 px.
  */
+#define SX_MOTION_COARSE ((struct sx_motion_reach){8, 5})
+#define SX_MOTION_WIDE ((struct sx_motion_reach){22, 5})
+#define SX_MOTION_FINE ((struct sx_motion_reach){3, 3})
 #define SX_MOTION_FAIR (5 * SX_MOTION_SAMPLES / 2)
 #define SX_MOTION_BETTER 5
 #define SX_MOTION_POOR (7 * SX_MOTION_SAMPLES)
 void sx_motion_match(const struct sx_motion_view *now, const struct sx_motion_view *before,
 		     const struct sx_motion_feature *feature, const struct sx_motion_guess *guesses,
 		     int count, struct sx_motion_flow *flow);
+
+/* A search as sx_motion_find() makes it, with one of these reaches. */
+typedef struct sx_motion_place sx_motion_search_fn(const struct sx_image *from, const struct sx_image *to,
+						   int x, int y, int gx, int gy,
+						   const struct sx_motion_guess *warp);
+sx_motion_search_fn sx_motion_find_fine; /* of the reference, reach SX_MOTION_FINE */
+/* The searches of an engine. `second` of the fine one is not read. */
+struct sx_motion_searches {
+	sx_motion_search_fn *coarse, *wide, *fine;
+};
+
+/* Computes sx_motion_match() with the searches of an engine. */
+void sx_motion_match_by(const struct sx_motion_searches *by, const struct sx_motion_view *now,
+			const struct sx_motion_view *before, const struct sx_motion_feature *feature,
+			const struct sx_motion_guess *guesses, int count, struct sx_motion_flow *flow);
+/* Returns half of a displacement, rounded to the nearest, half up. */
+SX_MOTION_INLINE int sx_motion_halved(int32_t d)
+{
+	return (d + 1) >> 1;
+}
 
 #endif

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "stages/motion/match.h"
 #include "stages/motion/view.h"
 
 #define R SX_MOTION_LK_RADIUS
@@ -127,21 +126,19 @@ static int32_t lucas_kanade(const struct window *w, const struct sx_image *grey,
 	return (int32_t)(rest / COUNT);
 }
 
-void sx_motion_refine(const struct sx_motion_view *now, const struct sx_motion_view *before,
-		      const struct sx_motion_feature *feature, const struct sx_motion_guess *guess,
-		      struct sx_motion_flow *flow)
+void sx_motion_refine_by(sx_motion_move_fn *move, sx_motion_search_fn *back, const struct sx_motion_view *now,
+			 const struct sx_motion_view *before, const struct sx_motion_feature *feature,
+			 const struct sx_motion_guess *guess, struct sx_motion_flow *flow)
 {
 	const int32_t x0 = flow->x_q6, y0 = flow->y_q6;
 	/* the warp of the way back; shear has little effect on 3 px */
 	const struct sx_motion_guess inverse = {0, 0, 1048576 / guess->across, 0, 1048576 / guess->down};
-	struct sx_motion_place back;
-	struct window w;
+	struct sx_motion_place place;
 	int x, y;
 
 	if (flow->search != SX_MOTION_FOUND)
 		return;
-	take_window(&w, &now->grey, feature->x, feature->y);
-	flow->rest_q4 = lucas_kanade(&w, &before->grey, guess, &flow->x_q6, &flow->y_q6);
+	flow->rest_q4 = move(&now->grey, &before->grey, feature, guess, &flow->x_q6, &flow->y_q6);
 	if (flow->rest_q4 < 0 || flow->rest_q4 >= SX_MOTION_REST_Q4 ||
 	    abs(flow->x_q6 - x0) >= SX_MOTION_LK_FAR_Q6 || abs(flow->y_q6 - y0) >= SX_MOTION_LK_FAR_Q6) {
 		flow->search = SX_MOTION_UNREFINED;
@@ -149,14 +146,30 @@ void sx_motion_refine(const struct sx_motion_view *now, const struct sx_motion_v
 	}
 	x = (flow->x_q6 + 32) >> 6;
 	y = (flow->y_q6 + 32) >> 6;
-	back = sx_motion_find(&before->census, &now->census, x, y, feature->x, feature->y,
-			      (struct sx_motion_reach){3, 3}, &inverse);
-	if (back.cost == SX_MOTION_COST_NONE || abs(back.x - feature->x) > 1 ||
-	    abs(back.y - feature->y) > 1) {
+	place = back(&before->census, &now->census, x, y, feature->x, feature->y, &inverse);
+	if (place.cost == SX_MOTION_COST_NONE || abs(place.x - feature->x) > 1 ||
+	    abs(place.y - feature->y) > 1) {
 		flow->search = SX_MOTION_NOT_BACK;
 		return;
 	}
 	flow->disparity_q8 = sx_motion_disparity_q8(&before->disparity, x, y);
 	if (flow->disparity_q8 < SX_MOTION_LEAST_Q8)
 		flow->search = SX_MOTION_NO_DISPARITY;
+}
+
+static int32_t move_feature(const struct sx_image *now, const struct sx_image *before,
+			    const struct sx_motion_feature *feature, const struct sx_motion_guess *guess,
+			    int32_t *x, int32_t *y)
+{
+	struct window w;
+
+	take_window(&w, now, feature->x, feature->y);
+	return lucas_kanade(&w, before, guess, x, y);
+}
+
+void sx_motion_refine(const struct sx_motion_view *now, const struct sx_motion_view *before,
+		      const struct sx_motion_feature *feature, const struct sx_motion_guess *guess,
+		      struct sx_motion_flow *flow)
+{
+	sx_motion_refine_by(move_feature, sx_motion_find_fine, now, before, feature, guess, flow);
 }

@@ -6,7 +6,7 @@
 #ifndef SX_STAGES_MOTION_REFINE_H
 #define SX_STAGES_MOTION_REFINE_H
 
-#include "stages/motion/motion.h"
+#include "stages/motion/match.h"
 
 #define SX_MOTION_LK_RADIUS 4 /* px: the window is 9x9 */
 #define SX_MOTION_LK_ROUNDS 5
@@ -31,5 +31,18 @@
 void sx_motion_refine(const struct sx_motion_view *now, const struct sx_motion_view *before,
 		      const struct sx_motion_feature *feature, const struct sx_motion_guess *guess,
 		      struct sx_motion_flow *flow);
+
+/*
+ * Step 1 of an engine: moves the position (*x, *y), 1/64 px, of a feature in the older image. Returns the mean
+ * difference of grey levels that is left, 1/16, or -1: no gradient, or the window leaves the image.
+ */
+typedef int32_t sx_motion_move_fn(const struct sx_image *now, const struct sx_image *before,
+				  const struct sx_motion_feature *feature,
+				  const struct sx_motion_guess *guess, int32_t *x, int32_t *y);
+
+/* Computes sx_motion_refine() with step 1 and the search back of an engine, whose reach is SX_MOTION_FINE. */
+void sx_motion_refine_by(sx_motion_move_fn *move, sx_motion_search_fn *back, const struct sx_motion_view *now,
+			 const struct sx_motion_view *before, const struct sx_motion_feature *feature,
+			 const struct sx_motion_guess *guess, struct sx_motion_flow *flow);
 
 #endif
