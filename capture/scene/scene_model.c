@@ -43,16 +43,27 @@ static void put_origin(struct sx_facet *f, const struct sx_spot *p, const double
 	sx_set_vector(f->origin, at[0], corner[1], at[1]);
 }
 
+/* Adds an upright facet that goes from the corner of a spot in a direction on the ground: cosine to x, sine to z. */
+static struct sx_facet *put_upright(struct sx_scene *s, const struct sx_spot *p, enum sx_material material,
+				    float grey, uint64_t seed, const double corner[3], double width,
+				    double height, struct sx_turn direction)
+{
+	struct sx_facet *f = sx_place_facet(s, material, STIXEL_OBJECT, grey, seed);
+
+	sx_place_across(f, 0, 0, 0, width, height);
+	put_origin(f, p, corner);
+	sx_set_vector(f->u, direction.cosine, 0, direction.sine);
+	return f;
+}
+
 struct sx_facet *sx_model_across(struct sx_scene *s, const struct sx_spot *p, enum sx_material material,
 				 float grey, uint64_t seed, const double corner[3], double width,
 				 double height)
 {
-	struct sx_facet *f = sx_place_facet(s, material, STIXEL_OBJECT, grey, seed);
 	const double out = corner[2] < 0 ? -1 : 1;
+	struct sx_facet *f = put_upright(s, p, material, grey, seed, corner, width, height,
+					 (struct sx_turn){p->turn.cosine, -p->turn.sine});
 
-	sx_place_across(f, 0, 0, 0, width, height);
-	put_origin(f, p, corner);
-	sx_set_vector(f->u, p->turn.cosine, 0, -p->turn.sine);
 	f->light = sx_model_light(s, out * p->turn.sine, out * p->turn.cosine);
 	return f;
 }
@@ -61,12 +72,10 @@ struct sx_facet *sx_model_along(struct sx_scene *s, const struct sx_spot *p, enu
 				float grey, uint64_t seed, const double corner[3], double length,
 				double height)
 {
-	struct sx_facet *f = sx_place_facet(s, material, STIXEL_OBJECT, grey, seed);
 	const double out = corner[0] < 0 ? -1 : 1;
+	struct sx_facet *f = put_upright(s, p, material, grey, seed, corner, length, height,
+					 (struct sx_turn){p->turn.sine, p->turn.cosine});
 
-	sx_place_across(f, 0, 0, 0, length, height);
-	put_origin(f, p, corner);
-	sx_set_vector(f->u, p->turn.sine, 0, p->turn.cosine);
 	f->light = sx_model_light(s, out * p->turn.cosine, -out * p->turn.sine);
 	return f;
 }

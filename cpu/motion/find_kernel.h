@@ -21,7 +21,7 @@
 #define FIND_SIDE (2 * SX_MOTION_REACH_MAX + 1)
 #define FIND_VECTORS ((FIND_SIDE + FIND_LANES - 1) / FIND_LANES)
 #define FIND_ROW_BITS 7 /* bits of a key: FIND_SIDE rows */
-/* Where a set counts bits with several instructions, adders of three words leave four words to count of nine. */
+/* Adders of three words leave four of nine words to count, where a set counts bits with several instructions. */
 #if VEC_PLANE_BITS == 4 || defined(SX_VEC_PLAIN)
 #define FIND_ADDERS
 #endif

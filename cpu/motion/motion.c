@@ -235,7 +235,7 @@ static bool begin(struct sx_cpu_motion *m)
 		f->at = *f->expected;
 		if (sum <= (uint32_t)f->judge_count * SX_MOTION_VOTE_GOOD)
 			return true;
-		atomic_store(&f->least, (uint64_t)sum << 32); /* it comes before the steps of the fan */
+		atomic_store(&f->least, (uint64_t)sum << 32); /* its index 0 wins ties */
 	}
 	sx_pool_for(m->pool, SX_MOTION_FAN, vote_task, m);
 	index = (uint32_t)atomic_load(&f->least);

@@ -123,7 +123,7 @@ void sx_motion_corners(const struct sx_motion_view *view, const struct sx_image 
 void sx_motion_kinds(const struct sx_image *owner, const struct sx_road *road, const struct sx_camera *camera,
 		     struct sx_motion_feature *features, int count)
 {
-	/* on a plane, disparity * height = fx * baseline * height / distance, and slope = baseline / height */
+	/* a plane has disparity * height = fx * baseline * height / distance, and slope = baseline / height */
 	const double nearest = 16.0 * camera->fy * road->slope / SX_MOTION_ROAD_HEIGHTS;
 	const struct ground ground = {
 		.road = road,

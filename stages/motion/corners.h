@@ -27,7 +27,7 @@ struct sx_motion_cells {
 struct sx_motion_cells sx_motion_cells(int width, int height);
 
 /*
- * Writes the owner of every pixel. owner: U32. The stixels are those of a frame; `width` is their width, px.
+ * Writes the owner of every pixel. owner: U32. stixels: of one frame, `width` px wide.
  * An object stixel with a known disparity owns the pixels that it covers. If two cover a pixel, the later one
  * owns it.
  */

@@ -66,8 +66,9 @@ void sx_motion_group(const struct sx_camera *camera, const struct sx_motion_cell
 #define SX_MOTION_GROUP_MOST 512
 
 /*
- * Its parts, for other engines. measure measures each stixel alone; drop makes unknown what moves alone: sets of
- * alike neighbours with fewer than SX_MOTION_ALIKE_LEAST stixels. by: what the groups' features say.
+ * The parts of sx_motion_group(), for other engines. sx_motion_group_measure() measures each stixel alone.
+ * sx_motion_group_drop() makes stixels unknown that move in sets of fewer than SX_MOTION_ALIKE_LEAST alike
+ * neighbours. by: how an engine adds up the features of a group.
  */
 struct sx_motion_group_by {
 	void *arg;

@@ -147,7 +147,7 @@ SX_MOTION_INLINE bool sx_motion_group_improve(const struct sx_motion_group_sums 
 	return true;
 }
 
-/* Computes the shift that one feature says, without nuisances, 1/1024 baselines. False: it says none. */
+/* Computes the shift of one feature alone, without nuisances, 1/1024 baselines. False: the feature has none. */
 SX_MOTION_INLINE bool sx_motion_single(const struct sx_camera *c, const struct sx_motion_round *r,
 				       const struct sx_motion_feature *f, const struct sx_motion_flow *flow,
 				       int32_t ret[2])

@@ -64,7 +64,8 @@ void sx_motion_match(const struct sx_motion_view *now, const struct sx_motion_vi
 typedef struct sx_motion_place sx_motion_search_fn(const struct sx_image *from, const struct sx_image *to,
 						   int x, int y, int gx, int gy,
 						   const struct sx_motion_guess *warp);
-sx_motion_search_fn sx_motion_find_fine; /* of the reference, reach SX_MOTION_FINE */
+/* sx_motion_find_fine() is the fine search of the reference. */
+sx_motion_search_fn sx_motion_find_fine;
 /* The searches of an engine. `second` of the fine one is not read. */
 struct sx_motion_searches {
 	sx_motion_search_fn *coarse, *wide, *fine;

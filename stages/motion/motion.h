@@ -37,7 +37,7 @@
 
 enum {
 	SX_MOTION_OBJECT = 1, /* an object stixel covers the feature */
-	SX_MOTION_ROAD = 2    /* it lies on the road before the camera: see sx_motion_corners() */
+	SX_MOTION_ROAD = 2    /* the feature lies on the road before the camera: see sx_motion_corners() */
 };
 
 /* A corner of this frame. There is one slot for each cell, and score 0 marks an empty slot. */
@@ -51,7 +51,7 @@ struct sx_motion_feature {
 };
 
 /*
- * Where a feature is expected in the frame before, and how its surroundings look there. A pixel (i, j) beside the
+ * Expected place of a feature in the frame before, and how its surroundings look there. A pixel (i, j) beside the
  * feature is expected at (dx + across i + shear j, dy + down j) beside it.
  */
 struct sx_motion_guess {
@@ -61,7 +61,7 @@ struct sx_motion_guess {
 #define SX_MOTION_WARP_LEAST 512
 #define SX_MOTION_WARP_MOST 2048
 
-/* What became of the search for a feature. Only SX_MOTION_FOUND is a measurement. */
+/* Outcome of the search for a feature. Only SX_MOTION_FOUND is a measurement. */
 enum sx_motion_search {
 	SX_MOTION_UNKNOWN,	/* the slot has no feature, or the search left the image */
 	SX_MOTION_AMBIGUOUS,	/* another place is nearly as good */
@@ -71,7 +71,7 @@ enum sx_motion_search {
 	SX_MOTION_FOUND
 };
 
-/* Where a feature was in the frame before. The fields are valid up to the step that failed. */
+/* Place of a feature in the frame before. The fields are valid up to the step that failed. */
 struct sx_motion_flow {
 	int32_t x_q6, y_q6;   /* 1/64 px */
 	int32_t disparity_q8; /* disparity in the frame before, 1/256 px */

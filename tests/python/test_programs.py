@@ -170,14 +170,17 @@ class Examples(Program):
         for line in lines:
             self.assertRegex(line, both)
 
+    def record(self, d, frames, path):
+        r = subprocess.run([support.STIXELCTL, "record", "--raw", "--frames", str(frames), "-i", d.name, path],
+                           env=d.client(), capture_output=True, text=True, timeout=LONG)
+        self.assertEqual(r.returncode, 0, r.stderr)
+
     def test_repeat(self):
         """A daemon that gets the pairs of a recording without loss computes the stixels of that recording again."""
         top = tempfile.mkdtemp(prefix="stixel-")
         self.addCleanup(shutil.rmtree, top)
         d = self.daemon("first", *SMALL, "-s", "source.fps=10", "-s", "output.planes=pair")
-        r = subprocess.run([support.STIXELCTL, "record", "--raw", "--frames", "8", "-i", d.name, top + "/first.mcap"],
-                           env=d.client(), capture_output=True, text=True, timeout=LONG)
-        self.assertEqual(r.returncode, 0, r.stderr)
+        self.record(d, 8, top + "/first.mcap")
         again = self.daemon("again", *SMALL, "-s", "source.kind=shared", "-s", "output.planes=pair", "-s",
                             "output.planes_when=always")
         want = {f.left.tobytes(): f.stixels.tobytes() for f in stixel.Recording(top + "/first.mcap")}
@@ -206,9 +209,7 @@ class Examples(Program):
         top = tempfile.mkdtemp(prefix="stixel-")
         self.addCleanup(shutil.rmtree, top)
         d = self.daemon("images", *SMALL, "-s", "source.fps=10", "-s", "output.planes=pair")
-        r = subprocess.run([support.STIXELCTL, "record", "--raw", "--frames", "4", "-i", d.name, top + "/drive.mcap"],
-                           env=d.client(), capture_output=True, text=True, timeout=LONG)
-        self.assertEqual(r.returncode, 0, r.stderr)
+        self.record(d, 4, top + "/drive.mcap")
         r = self.run_it(d, self.example("images.py"), top + "/drive.mcap", top + "/drive")
         self.assertEqual((r.returncode, r.stderr), (0, ""))
         self.assertRegex(r.stdout, r"^4 pairs: stixel-process --motion --fps [\d.]+ %s/drive\n$" % re.escape(top))

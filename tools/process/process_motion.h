@@ -20,7 +20,7 @@ struct process;
 /* State that is kept from pair to pair: the views of the last ones, the last step, and the offset of disparities. */
 struct process_motion {
 	struct sx_motion_pair pair; /* zeroed: no pair was seen */
-	struct sx_cpu_motion *fast; /* NULL: not yet, or the reference computes */
+	struct sx_cpu_motion *fast; /* NULL: the reference computes, or no pair was computed */
 	struct sx_motion_view views[PROCESS_VIEWS];
 	int seen; /* pairs in a row with one size */
 	struct sx_motion_step step;
