@@ -268,11 +268,18 @@ class Times(Case):
         d = self.daemon()
         p = self.pipeline(d, cameras(RAW % ("GRAY8", 160, 96, FPS), RAW % ("GRAY8", 160, 96, FPS // 2),
                                      source="videotestsrc num-buffers=1000"))
-        d.until_published(8)
+        d.until_published(40)
         code, stats = p.end()
-        pairs = stats["queued"] + stats["no-daemon"]
-        self.assertEqual((code, stats["unpaired-right"]), (0, 0))
-        self.assertLess(abs(stats["unpaired-left"] - pairs), 4)
+        pairs = stats["queued"] + stats["no-daemon"] + stats["busy"]
+        self.assertEqual(code, 0)
+        self.assertGreaterEqual(pairs, 40)
+        # left has two images for each image of right, whichever of them found a partner; a side may lag at the end
+        left, right = pairs + stats["unpaired-left"], pairs + stats["unpaired-right"]
+        self.assertLessEqual(abs(left - 2 * right), FPS // 2)
+        self.assertLess(2 * stats["unpaired-right"], pairs)
+        if harness.IDLE:  # a side that waits for a processor comes too late
+            self.assertEqual(stats["unpaired-right"], 0)
+            self.assertLess(abs(stats["unpaired-left"] - pairs), 4)
 
 
 class Changes(Case):
