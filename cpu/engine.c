@@ -311,6 +311,31 @@ static int context_take_matcher(struct sx_context *x)
 	return r < 0 ? r : share_memory(x->device, &x->matcher, NULL);
 }
 
+static uint32_t most_stixels(const struct sx_context_config *c)
+{
+	const struct sx_stixel_params *p = &c->params.stixels;
+
+	return (uint32_t)sx_compact_capacity(sx_reduce_columns(c->width, p->width),
+					     sx_cell_rows(p, c->height), p->max_per_column);
+}
+
+static int context_take_motion(struct sx_context *x)
+{
+	const struct sx_context_config *c = &x->config;
+	int r;
+
+	if (!c->chain)
+		return 0;
+	r = sx_motion_pair_init(&x->motion, &c->params.camera, c->width, c->height, most_stixels(c));
+	if (r < 0)
+		return r;
+	x->bytes += sx_motion_pair_bytes(&x->motion);
+	sx_taps_of_motion(&x->motion, x->taps);
+	x->result.ego = &x->motion.ego;
+	x->result.velocities = x->motion.velocities;
+	return 0;
+}
+
 static int context_take_memory(struct sx_context *x)
 {
 	const struct sx_params *p = &x->config.params;
@@ -347,11 +372,10 @@ static int context_take_memory(struct sx_context *x)
 		sx_speckle_init(&x->speckle, x->matcher.kernels, &p->filters, w, h, x->speckle_memory);
 	}
 	x->offsets = context_take(x, ((size_t)columns + 1) * sizeof(*x->offsets));
-	x->stixels = context_take(x, sx_compact_capacity(columns, rows, p->stixels.max_per_column) *
-					     sizeof(*x->stixels));
+	x->stixels = context_take(x, most_stixels(&x->config) * sizeof(*x->stixels));
 	x->bytes += sizeof(*x) + sx_matcher_bytes(&x->matcher) + sx_road_finder_bytes(x->road_finder) +
 		    sx_segmenter_bytes(x->segmenter) + sx_segments_bytes(&x->segments);
-	return x->offsets && x->stixels ? 0 : -ENOMEM;
+	return x->offsets && x->stixels ? context_take_motion(x) : -ENOMEM;
 }
 
 static int cpu_wait(struct sx_context *x, int timeout_ms)
@@ -398,6 +422,7 @@ static void cpu_context_destroy(struct sx_context *x)
 	free(x->scores.data);
 	free(x->offsets);
 	free(x->stixels);
+	sx_motion_pair_finish(&x->motion);
 	sx_road_finder_destroy(x->road_finder);
 	sx_segmenter_destroy(x->segmenter);
 	sx_segments_finish(&x->segments);
@@ -444,6 +469,40 @@ static int cpu_context_create(struct sx_context **ret, struct sx_device *d, cons
 fail:
 	cpu_context_destroy(x);
 	return r;
+}
+
+static void cpu_chain_destroy(struct sx_chain *chain)
+{
+	if (!chain)
+		return;
+	sx_cpu_motion_destroy(chain->twin);
+	sx_motion_chain_finish(&chain->motion);
+	chain->device->context_bytes -= chain->bytes;
+	free(chain);
+}
+
+static int cpu_chain_create(struct sx_chain **ret, struct sx_device *d, const struct sx_context_config *c,
+			    struct sx_why *why)
+{
+	struct sx_chain *chain = calloc(1, sizeof(*chain));
+	int r;
+
+	if (!chain)
+		return complain(why, -ENOMEM, "motion");
+	chain->device = d;
+	r = sx_cpu_motion_create(&chain->twin, d->kernels, d->pool);
+	if (r == 0)
+		r = sx_motion_chain_init(&chain->motion, &c->params.camera, c->width, c->height,
+					 most_stixels(c));
+	if (r < 0) {
+		cpu_chain_destroy(chain);
+		return complain(why, r, "motion");
+	}
+	chain->bytes =
+		sizeof(*chain) + sx_cpu_motion_bytes(chain->twin) + sx_motion_chain_bytes(&chain->motion);
+	d->context_bytes += chain->bytes;
+	*ret = chain;
+	return 0;
 }
 
 static int cpu_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
@@ -504,6 +563,8 @@ const struct sx_backend sx_backend_cpu = {
 	.describe = cpu_describe,
 	.context_create = cpu_context_create,
 	.context_destroy = cpu_context_destroy,
+	.chain_create = cpu_chain_create,
+	.chain_destroy = cpu_chain_destroy,
 	.submit = cpu_submit,
 	.event_fd = cpu_event_fd,
 	.wait = cpu_wait,

@@ -10,6 +10,7 @@
 
 #include "cpu/kernel_sets.h"
 #include "cpu/matcher.h"
+#include "cpu/motion/motion.h"
 #include "cpu/pool.h"
 #include "cpu/search.h"
 #include "cpu/segment.h"
@@ -38,7 +39,15 @@ struct sx_device {
 	struct sx_matcher_scratch laid_out[SX_POOL_THREADS_MAX];
 	/* matcher whose geometry the planes and scratch are laid out for; width 0: not laid out yet */
 	struct sx_matcher layout;
-	size_t context_bytes; /* memory of all contexts, bytes */
+	size_t context_bytes; /* memory of all contexts and chains, bytes */
+};
+
+/* Used by the pool's leader: frames compute one at a time, in the order of submit. */
+struct sx_chain {
+	struct sx_device *device;
+	struct sx_motion_chain motion;
+	struct sx_cpu_motion *twin;
+	size_t bytes;
 };
 
 struct sx_context {
@@ -70,6 +79,7 @@ struct sx_context {
 	struct sx_class_cut class_cut;
 	uint32_t *offsets;
 	struct stixel *stixels;
+	struct sx_motion_pair motion; /* with a chain */
 	size_t bytes;
 	int event;
 	bool busy; /* a frame was submitted and not yet waited for; used by the client's thread */

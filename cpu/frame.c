@@ -235,6 +235,22 @@ static void frame_diagnostics(struct sx_frame *f)
 	sx_frame_book(f, SX_STAGE_DIAGNOSTICS);
 }
 
+/* Measures the motion since the frame before. Jobs of the pool run in the order of submit. */
+static void frame_motion(struct sx_frame *f)
+{
+	struct sx_context *x = f->x;
+	struct sx_motion_input in;
+	struct sx_motion_by by;
+
+	if (!x->config.chain)
+		return;
+	by = sx_cpu_motion_by(x->config.chain->twin);
+	sx_taps_moved(x->taps, &x->config, &x->result, x->pair, &in);
+	sx_motion_chain_run(&x->config.chain->motion, &by, &in, &x->motion);
+	x->result.motion_span_ns = x->motion.span_ns;
+	sx_frame_book(f, SX_STAGE_MOTION);
+}
+
 static bool same_layout(const struct sx_matcher *a, const struct sx_matcher *b)
 {
 	return a->kernels == b->kernels && a->width == b->width && a->height == b->height &&
@@ -298,6 +314,7 @@ void sx_frame_run(void *arg)
 	find_road(&f);
 	make_stixels(&f);
 	frame_diagnostics(&f);
+	frame_motion(&f);
 	x->result.finished_ns = f.since;
 	/*
 	 * The counter is 0 here, so the write cannot fail. After it the context belongs to the client again.

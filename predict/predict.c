@@ -123,7 +123,7 @@ static bool counts_stage(struct sx_prediction *p, enum sx_stage stage, const str
 static bool is_run(enum sx_stage stage)
 {
 	return stage != SX_STAGE_INGEST && stage != SX_STAGE_LEFT_RIGHT && stage != SX_STAGE_SPECKLE &&
-	       stage != SX_STAGE_CONFIDENCE && stage != SX_STAGE_DIAGNOSTICS;
+	       stage != SX_STAGE_CONFIDENCE && stage != SX_STAGE_DIAGNOSTICS && stage != SX_STAGE_MOTION;
 }
 
 static double instructions_of(const struct sx_work *w, const struct sx_predict_case *c)

@@ -28,6 +28,7 @@ static const char *const stage_names[SX_STAGE_COUNT] = {
 	[SX_STAGE_CONFIDENCE] = "confidence", [SX_STAGE_ROAD] = "road",
 	[SX_STAGE_REDUCE] = "reduce",	      [SX_STAGE_SEGMENT] = "segment",
 	[SX_STAGE_COMPACT] = "compact",	      [SX_STAGE_DIAGNOSTICS] = "monitor",
+	[SX_STAGE_MOTION] = "motion",
 };
 
 const char *sx_stage_name(enum sx_stage stage, const struct sx_stereo_params *p)
@@ -77,6 +78,23 @@ int sx_context_check(const struct sx_context_config *c, const char *engine, unsi
 	if (c->rectify && sx_rig_check(&c->rig, why) < 0)
 		return -EINVAL;
 	return sx_params_check(&c->params, c->width, c->height, why);
+}
+
+int sx_chain_create(struct sx_chain **ret, const struct sx_backend *backend, struct sx_device *d,
+		    const struct sx_context_config *c, struct sx_why *why)
+{
+	const struct sx_camera *camera = &c->params.camera;
+
+	*ret = NULL;
+	if (c->params.motion.mode == SX_MOTION_MODE_OFF)
+		return 0;
+	if (!backend->chain_create)
+		return sx_why_fail(-ENOTSUP, why,
+				   "motion.mode = pair: only engine.backend = cpu or reference computes it");
+	if (!(camera->fx > 0 && camera->fy > 0 && camera->baseline_m > 0))
+		return sx_why_fail(-EINVAL, why,
+				   "motion.mode = pair needs a camera with fx, fy and baseline");
+	return backend->chain_create(ret, d, c, why);
 }
 
 int sx_context_maps_init(struct sx_rectify_map map[2], const struct sx_context_config *c)

@@ -37,6 +37,13 @@ enum sx_ability { SX_CAN_FASTDT_WIDE = 1, SX_CAN_SLANTED_EXACT = 2, SX_CAN_PYRAM
  */
 void sx_context_resolve(struct sx_params *p);
 
+/*
+ * Creates the chain of motion for contexts of this configuration, or sets *ret to NULL if motion.mode is off. Errors
+ * with why: -ENOTSUP: the backend computes no motion; -EINVAL: the camera is not known; -ENOMEM.
+ */
+int sx_chain_create(struct sx_chain **ret, const struct sx_backend *backend, struct sx_device *d,
+		    const struct sx_context_config *c, struct sx_why *why);
+
 /* Return the size of the images of a pair, px. */
 static inline int sx_context_pair_width(const struct sx_context_config *c)
 {

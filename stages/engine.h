@@ -20,9 +20,12 @@
 #include "stages/road/road.h"
 #include "stages/stereo/stretch.h"
 
-struct stixel;	  /* see include/stixel.h */
+struct stixel; /* see include/stixel.h */
+struct sx_motion_ego;
+struct sx_motion_velocity;
 struct sx_device; /* device of a backend: worker threads, GPU */
 struct sx_device_facts;
+struct sx_chain;   /* what a backend remembers from frame to frame, see chain_create */
 struct sx_context; /* context of a backend: every buffer of one frame in flight */
 
 enum sx_backend_choice { SX_BACKEND_AUTO, SX_BACKEND_CPU, SX_BACKEND_CUDA, SX_BACKEND_REFERENCE };
@@ -79,6 +82,7 @@ enum sx_stage {
 	SX_STAGE_SEGMENT, /* DP, slanted or RDP */
 	SX_STAGE_COMPACT,
 	SX_STAGE_DIAGNOSTICS, /* the cuda engine runs this stage beside the two before */
+	SX_STAGE_MOTION,
 	SX_STAGE_COUNT
 };
 /*
@@ -109,6 +113,9 @@ enum sx_tap {
 	/* U16 Q4: cells of a column x columns, one row per stixel column, index 0 = image bottom */
 	SX_TAP_COLUMNS,
 	SX_TAP_COLUMNS_CONFIDENCE, /* U8, same shape */
+	/* U32: struct sx_motion_feature and struct sx_motion_flow of each cell (motion.h); with a chain */
+	SX_TAP_FEATURES,
+	SX_TAP_FLOWS,
 	SX_TAP_COUNT
 };
 
@@ -124,6 +131,8 @@ struct sx_context_config {
 	bool rectify; /* pairs are raw images; the engine rectifies them as it reads them */
 	/* cameras for rectify: width, height above are the rectified size, pairs have the raw size */
 	struct sx_rig rig;
+	/* chain of motion that the frames of the context join; it has the same size and parameters. NULL: none */
+	struct sx_chain *chain;
 };
 
 /*
@@ -140,6 +149,10 @@ struct sx_result {
 	struct sx_road road;
 	struct sx_diagnostics diagnostics;
 	struct sx_stretch stretch; /* Y16: raw values that became grey levels 0 and 255; else {0, 0} */
+	/* step of the camera, and a velocity for each stixel; NULL: the context has no chain */
+	const struct sx_motion_ego *ego;
+	const struct sx_motion_velocity *velocities;
+	int64_t motion_span_ns; /* time since the frame that ego is measured against; 0: there is none */
 	int64_t started_ns, finished_ns;
 	int64_t device_ns[2]; /* start and end, measured by the device (cuda with time_stages); else 0 */
 	int64_t stage_ns[SX_STAGE_COUNT];
@@ -176,6 +189,14 @@ struct sx_backend {
 	int (*context_create)(struct sx_context **ret, struct sx_device *d, const struct sx_context_config *c,
 			      struct sx_why *why);
 	void (*context_destroy)(struct sx_context *x);
+	/*
+	 * Optional (NULL: the backend computes no motion). A chain joins the frames of all contexts that name it,
+	 * in the order of submit. c: their configuration; its chain is not read. Use sx_chain_create()
+	 * (stages/context.h). Destroy the contexts first. chain_destroy accepts NULL.
+	 */
+	int (*chain_create)(struct sx_chain **ret, struct sx_device *d, const struct sx_context_config *c,
+			    struct sx_why *why);
+	void (*chain_destroy)(struct sx_chain *chain);
 	int (*submit)(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
 		      sx_images_read_fn *images_read, void *user);
 	int (*event_fd)(const struct sx_context *x);

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "stages/context.h"
 #include "stages/engine.h"
+#include "stages/motion/chain.h"
 #include "stages/pyramid/pyramid.h"
 #include "stages/road/road.h"
 #include "stages/stereo/chance.h"
@@ -48,7 +49,13 @@
 #include "stages/taps.h"
 
 struct sx_device {
-	size_t bytes; /* memory of all contexts */
+	size_t bytes; /* memory of all contexts and chains */
+};
+
+struct sx_chain {
+	struct sx_device *device;
+	struct sx_motion_chain motion;
+	size_t bytes;
 };
 
 struct sx_context {
@@ -72,6 +79,7 @@ struct sx_context {
 	struct sx_segments segments;
 	struct stixel *stixels;
 	uint32_t *offsets;
+	struct sx_motion_pair motion; /* with a chain */
 	size_t bytes;
 	int event;
 	bool busy; /* a frame was submitted, and the caller has not yet waited for it */
@@ -165,14 +173,22 @@ static int create_segmenter(struct sx_context *x)
 	return r < 0 ? r : sx_dp_create(&x->dp, x->dp_tables);
 }
 
+/* Returns the number of stixels of a frame, at most. */
+static size_t most_stixels(const struct sx_context_config *c)
+{
+	const struct sx_stixel_params *p = &c->params.stixels;
+
+	return sx_compact_capacity(sx_reduce_columns(c->width, p->width), sx_cell_rows(p, c->height),
+				   p->max_per_column);
+}
+
 static int take_stixel_memory(struct sx_context *x)
 {
 	const struct sx_params *p = &x->config.params;
 	int w = x->config.width, h = x->config.height, r;
 	int columns = sx_reduce_columns(w, p->stixels.width), rows = sx_cell_rows(&p->stixels, h);
 
-	x->stixels = reference_take(x, sizeof(*x->stixels) *
-					       sx_compact_capacity(columns, rows, p->stixels.max_per_column));
+	x->stixels = reference_take(x, sizeof(*x->stixels) * most_stixels(&x->config));
 	x->offsets = reference_take(x, sizeof(*x->offsets) * ((size_t)columns + 1));
 	if (!x->stixels || !x->offsets)
 		return -ENOMEM;
@@ -200,12 +216,60 @@ static int take_stixel_memory(struct sx_context *x)
 	return r < 0 ? r : create_segmenter(x);
 }
 
+static int take_motion_memory(struct sx_context *x)
+{
+	const struct sx_context_config *c = &x->config;
+	int r;
+
+	if (!c->chain)
+		return 0;
+	r = sx_motion_pair_init(&x->motion, &c->params.camera, c->width, c->height,
+				(uint32_t)most_stixels(c));
+	if (r < 0)
+		return r;
+	x->bytes += sx_motion_pair_bytes(&x->motion);
+	sx_taps_of_motion(&x->motion, x->taps);
+	x->result.ego = &x->motion.ego;
+	x->result.velocities = x->motion.velocities;
+	return 0;
+}
+
+static void reference_chain_destroy(struct sx_chain *chain)
+{
+	if (!chain)
+		return;
+	sx_motion_chain_finish(&chain->motion);
+	chain->device->bytes -= chain->bytes;
+	free(chain);
+}
+
+static int reference_chain_create(struct sx_chain **ret, struct sx_device *d,
+				  const struct sx_context_config *c, struct sx_why *why)
+{
+	struct sx_chain *chain = calloc(1, sizeof(*chain));
+	int r = chain ? sx_motion_chain_init(&chain->motion, &c->params.camera, c->width, c->height,
+					     (uint32_t)most_stixels(c))
+		      : -ENOMEM;
+
+	if (r < 0) {
+		free(chain);
+		return sx_why_fail(r, why, "engine reference: motion: %s", strerror(-r));
+	}
+	chain->device = d;
+	chain->bytes = sizeof(*chain) + sx_motion_chain_bytes(&chain->motion);
+	d->bytes += chain->bytes;
+	*ret = chain;
+	return 0;
+}
+
 static void reference_context_destroy(struct sx_context *x)
 {
 	if (!x)
 		return;
 	for (int i = 0; i < SX_TAP_COUNT; i++)
-		free(x->taps[i].data);
+		if (!sx_tap_is_motion((enum sx_tap)i))
+			free(x->taps[i].data);
+	sx_motion_pair_finish(&x->motion);
 	free(x->cells.data);
 	free(x->cells_confidence.data);
 	sx_pyramid_destroy(x->pyramid);
@@ -258,6 +322,8 @@ static int reference_context_create(struct sx_context **ret, struct sx_device *d
 		r = take_match_memory(x);
 	if (r == 0)
 		r = take_stixel_memory(x);
+	if (r == 0)
+		r = take_motion_memory(x);
 	d->bytes += x->bytes;
 	if (r < 0) {
 		sx_why_set(why, "engine reference: context for %dx%d and %d disparities: %s", c->width,
@@ -454,6 +520,18 @@ static void diagnostics(struct sx_context *x, int64_t *t)
 	book(x, SX_STAGE_DIAGNOSTICS, t);
 }
 
+static void measure_motion(struct sx_context *x, const struct sx_pair *pair, int64_t *t)
+{
+	struct sx_motion_input in;
+
+	if (!x->config.chain)
+		return;
+	sx_taps_moved(x->taps, &x->config, &x->result, pair, &in);
+	sx_motion_chain_run(&x->config.chain->motion, &sx_motion_by_reference, &in, &x->motion);
+	x->result.motion_span_ns = x->motion.span_ns;
+	book(x, SX_STAGE_MOTION, t);
+}
+
 static int reference_submit(struct sx_context *x, const struct sx_pair *pair, const struct sx_road *previous,
 			    sx_images_read_fn *images_read, void *user)
 {
@@ -469,6 +547,7 @@ static int reference_submit(struct sx_context *x, const struct sx_pair *pair, co
 	reference_filter(x, &t);
 	segment(x, pair, previous, &t);
 	diagnostics(x, &t);
+	measure_motion(x, pair, &t);
 	x->result.finished_ns = t;
 	x->busy = true;
 	return write(x->event, &done, sizeof(done)) == sizeof(done) ? 0 : -errno;
@@ -522,6 +601,8 @@ const struct sx_backend sx_backend_reference = {
 	.describe = reference_describe,
 	.context_create = reference_context_create,
 	.context_destroy = reference_context_destroy,
+	.chain_create = reference_chain_create,
+	.chain_destroy = reference_chain_destroy,
 	.submit = reference_submit,
 	.event_fd = reference_event_fd,
 	.wait = reference_wait,

@@ -5,6 +5,7 @@
  */
 #include "stages/taps.h"
 
+#include "stages/motion/chain.h"
 #include "stages/pyramid/pyramid.h"
 #include "stages/stereo/cost.h"
 #include "stages/stereo/flat.h"
@@ -65,6 +66,9 @@ bool sx_tap_exists(const struct sx_context_config *c, enum sx_tap tap)
 	case SX_TAP_WINNER_RIGHT:
 	case SX_TAP_MEDIAN_RIGHT:
 		return c->params.stereo.matcher != SX_MATCH_EXTERNAL;
+	case SX_TAP_FEATURES:
+	case SX_TAP_FLOWS:
+		return false;
 	case SX_TAP_TILES:
 		return sx_is_pyramid(&c->params.stereo) &&
 		       sx_pyramid_scales(c->params.stereo.disparities) > 1;
@@ -102,6 +106,35 @@ void sx_taps_share(const struct sx_context_config *c, struct sx_image taps[SX_TA
 		taps[SX_TAP_SPECKLE] = taps[SX_TAP_DISPARITY];
 	if (!sx_tap_is_kept(c, SX_TAP_LEFT_RIGHT))
 		taps[SX_TAP_LEFT_RIGHT] = taps[SX_TAP_SPECKLE];
+}
+
+/* Returns a view of records, one for each cell, as words. */
+static struct sx_image view_records(const struct sx_motion_pair *pair, void *records, size_t bytes)
+{
+	const struct sx_motion_cells cells = sx_motion_cells(pair->width, pair->height);
+
+	return (struct sx_image){records, cells.columns * (int)(bytes / sizeof(uint32_t)), cells.rows,
+				 (size_t)cells.columns * bytes, SX_PIXEL_U32};
+}
+
+void sx_taps_of_motion(const struct sx_motion_pair *pair, struct sx_image taps[SX_TAP_COUNT])
+{
+	taps[SX_TAP_FEATURES] = view_records(pair, pair->features, sizeof(*pair->features));
+	taps[SX_TAP_FLOWS] = view_records(pair, pair->flows, sizeof(*pair->flows));
+}
+
+void sx_taps_moved(const struct sx_image taps[SX_TAP_COUNT], const struct sx_context_config *c,
+		   const struct sx_result *result, const struct sx_pair *pair, struct sx_motion_input *ret)
+{
+	*ret = (struct sx_motion_input){
+		.left = &taps[SX_TAP_LEFT],
+		.disparity = &taps[SX_TAP_DISPARITY],
+		.stixels = result->stixels,
+		.stixel_count = result->count,
+		.stixel_width = c->params.stixels.width,
+		.road = &result->road,
+		.captured_ns = pair->left_ns,
+	};
 }
 
 struct sx_diagnostics_input sx_taps_diagnosed(const struct sx_image taps[SX_TAP_COUNT])

@@ -13,6 +13,9 @@
 extern "C" {
 #endif
 
+struct sx_motion_pair;
+struct sx_motion_input;
+
 /* Shape of a tap. width, height: in pixels; comments of enum sx_tap describe them. */
 struct sx_tap_shape {
 	enum sx_pixel pixel;
@@ -22,7 +25,8 @@ struct sx_tap_shape {
 /* Returns the shape of a tap, even if its filter is off. */
 struct sx_tap_shape sx_tap_shape(const struct sx_context_config *c, enum sx_tap tap);
 /*
- * Returns true if some stage produces the tap. With the map of another process there are no descriptors, no
+ * Returns true if some stage produces the tap, and its memory is the context's. Those of motion (sx_tap_is_motion())
+ * are not among them. With the map of another process there are no descriptors, no
  * S, no right map and no flat areas. The other process decides about areas where this method sees nothing.
  */
 bool sx_tap_exists(const struct sx_context_config *c, enum sx_tap tap);
@@ -36,6 +40,16 @@ bool sx_tap_is_kept(const struct sx_context_config *c, enum sx_tap tap);
  * kept are already set.
  */
 void sx_taps_share(const struct sx_context_config *c, struct sx_image taps[SX_TAP_COUNT]);
+/* Returns true for the taps whose memory belongs to struct sx_motion_pair: features and flows. */
+static inline bool sx_tap_is_motion(enum sx_tap tap)
+{
+	return tap == SX_TAP_FEATURES || tap == SX_TAP_FLOWS;
+}
+/* Points the taps of motion to a pair's features and flows. */
+void sx_taps_of_motion(const struct sx_motion_pair *pair, struct sx_image taps[SX_TAP_COUNT]);
+/* Sets the input of motion for a frame with this result. It points into taps, result and its stixels. */
+void sx_taps_moved(const struct sx_image taps[SX_TAP_COUNT], const struct sx_context_config *c,
+		   const struct sx_result *result, const struct sx_pair *pair, struct sx_motion_input *ret);
 /* Returns the input of the image diagnostics. It points into taps. */
 struct sx_diagnostics_input sx_taps_diagnosed(const struct sx_image taps[SX_TAP_COUNT]);
 /*

@@ -57,22 +57,18 @@ struct sx_cpu_motion {
 	struct sx_motion_columns *columns; /* columns of ego-motion; then of the group of each worker */
 };
 
-int sx_cpu_motion_create(struct sx_cpu_motion **ret, const struct sx_kernels *kernels, int threads)
+int sx_cpu_motion_create(struct sx_cpu_motion **ret, const struct sx_kernels *kernels, struct sx_pool *pool)
 {
 	struct sx_cpu_motion *m = calloc(1, sizeof(*m));
-	int r;
 
 	if (!m)
 		return -ENOMEM;
 	m->kernels = kernels->motion;
-	r = sx_pool_create(&m->pool, threads);
-	if (r == 0) {
-		m->columns = calloc((size_t)threads, sizeof(*m->columns));
-		r = m->columns ? 0 : -ENOMEM;
-	}
-	if (r < 0) {
+	m->pool = pool;
+	m->columns = calloc((size_t)sx_pool_threads(pool), sizeof(*m->columns));
+	if (!m->columns) {
 		sx_cpu_motion_destroy(m);
-		return r;
+		return -ENOMEM;
 	}
 	*ret = m;
 	return 0;
@@ -82,18 +78,13 @@ void sx_cpu_motion_destroy(struct sx_cpu_motion *m)
 {
 	if (!m)
 		return;
-	sx_pool_destroy(m->pool);
 	free(m->columns);
 	free(m);
 }
 
-/* Runs a job on the pool and waits for it. */
-static void run(struct sx_cpu_motion *m, void (*fn)(void *arg))
+size_t sx_cpu_motion_bytes(const struct sx_cpu_motion *m)
 {
-	struct sx_pool_job job = {.run = fn, .arg = m};
-
-	sx_pool_submit(m->pool, &job);
-	sx_pool_drain(m->pool);
+	return sizeof(*m) + (size_t)sx_pool_threads(m->pool) * sizeof(*m->columns);
 }
 
 static int bands_of(const struct sx_image *image)
@@ -142,31 +133,16 @@ static void half_task(void *arg, int i, int worker)
 				y1 < v->half.height ? y1 : v->half.height);
 }
 
-static void run_view(void *arg)
+static void fill_view(void *arg, struct sx_motion_view *view, const struct sx_image *grey,
+		      const struct sx_image *disparity)
 {
 	struct sx_cpu_motion *m = arg;
 
-	sx_pool_for(m->pool, bands_of(&m->frame.view->grey), view_task, m);
-	sx_pool_for(m->pool, bands_of(&m->frame.view->half), half_task, m);
-}
-
-int sx_cpu_motion_view(struct sx_cpu_motion *m, struct sx_motion_view *view, const struct sx_image *grey,
-		       const struct sx_image *disparity)
-{
-	if (grey->pixel != SX_PIXEL_U8 || disparity->pixel != SX_PIXEL_U16 ||
-	    disparity->width != grey->width || disparity->height != grey->height)
-		return -EINVAL;
-	if (view->grey.width != grey->width || view->grey.height != grey->height) {
-		const int r = sx_motion_view_take(view, grey->width, grey->height);
-
-		if (r < 0)
-			return r;
-	}
 	m->frame.view = view;
 	m->frame.grey = grey;
 	m->frame.disparity = disparity;
-	run(m, run_view);
-	return 0;
+	sx_pool_for(m->pool, bands_of(&view->grey), view_task, m);
+	sx_pool_for(m->pool, bands_of(&view->half), half_task, m);
 }
 
 /* Task 0 finds the owners, the others a row of cells each. */
@@ -493,9 +469,8 @@ static void group_task(void *arg, int i, int worker)
 				f->pair->velocities + first);
 }
 
-static void run_pair(void *arg)
+static void measure_pair(struct sx_cpu_motion *m)
 {
-	struct sx_cpu_motion *m = arg;
 	struct frame *f = &m->frame;
 	struct sx_motion_pair *pair = f->pair;
 	const uint32_t stixels = f->now->stixel_count;
@@ -528,10 +503,11 @@ static void run_pair(void *arg)
 	sx_motion_group_drop(f->now->stixels, stixels, pair->work, pair->velocities);
 }
 
-void sx_cpu_motion_pair(struct sx_cpu_motion *m, struct sx_motion_pair *pair,
-			const struct sx_motion_frame *now, const struct sx_motion_view *before,
-			const struct sx_motion_step *expected, const struct sx_motion_range *prior)
+static void run_pair(void *arg, struct sx_motion_pair *pair, const struct sx_motion_frame *now,
+		     const struct sx_motion_view *before, const struct sx_motion_step *expected,
+		     const struct sx_motion_range *prior)
 {
+	struct sx_cpu_motion *m = arg;
 	struct frame *f = &m->frame;
 
 	f->pair = pair;
@@ -542,5 +518,10 @@ void sx_cpu_motion_pair(struct sx_cpu_motion *m, struct sx_motion_pair *pair,
 	f->cells = sx_motion_cells(pair->width, pair->height);
 	f->offset = f->last_offset = prior->px;
 	sx_motion_pair_clear(pair, now, prior);
-	run(m, run_pair);
+	measure_pair(m);
+}
+
+struct sx_motion_by sx_cpu_motion_by(struct sx_cpu_motion *m)
+{
+	return (struct sx_motion_by){m, fill_view, run_pair};
 }

@@ -212,7 +212,7 @@ static void measure(const struct group *g, const struct stixel *s, int width, do
 	covariance[1] = chi * column[0][1];
 	covariance[2] = chi * column[1][1];
 	add_common(c, ego, x, z, covariance);
-	v->measured = true;
+	v->measured = 1;
 	v->gain = (double)(n.squares - m.squares) / SX_MOTION_FIXED / SX_MOTION_GROUP_ALIKE / chi;
 	if (v->gain >= SX_MOTION_GAIN) {
 		v->vx = moves.x[0] * unit;

@@ -40,6 +40,13 @@ int sx_motion_pair_init(struct sx_motion_pair *ret, const struct sx_camera *came
 	return 0;
 }
 
+size_t sx_motion_pair_bytes(const struct sx_motion_pair *m)
+{
+	return m->owner.pitch * (size_t)m->owner.height +
+	       (size_t)m->cells * (sizeof(*m->features) + sizeof(*m->flows)) +
+	       (size_t)m->most * (sizeof(*m->velocities) + 2 * sizeof(*m->work));
+}
+
 void sx_motion_pair_finish(struct sx_motion_pair *m)
 {
 	sx_image_finish(&m->owner);

@@ -24,7 +24,8 @@ struct sx_motion_pair {
 	struct sx_motion_feature *features;
 	struct sx_motion_flow *flows;
 	struct sx_motion_ego ego;
-	uint32_t most;			       /* stixels of a frame, at most */
+	int64_t span_ns; /* time since the frame before; 0: there is none. The chain sets it (chain.h) */
+	uint32_t most;	 /* stixels of a frame, at most */
 	struct sx_motion_velocity *velocities; /* velocities, one for each stixel */
 	uint32_t *work;
 };
@@ -35,6 +36,7 @@ struct sx_motion_pair {
  */
 int sx_motion_pair_init(struct sx_motion_pair *ret, const struct sx_camera *camera, int width, int height,
 			uint32_t most);
+size_t sx_motion_pair_bytes(const struct sx_motion_pair *m);
 /* Accepts a zeroed struct. */
 void sx_motion_pair_finish(struct sx_motion_pair *m);
 

@@ -74,13 +74,30 @@ int sx_motion_view_init(struct sx_motion_view *ret, const struct sx_image *grey,
 	r = sx_motion_view_take(&v, grey->width, grey->height);
 	if (r < 0)
 		return r;
-	sx_image_copy(&v.grey, grey);
-	sx_image_copy(&v.disparity, disparity);
-	sx_pyramid_halve(&v.grey, &v.half);
-	sx_motion_census(&v.grey, &v.census);
-	sx_motion_census(&v.half, &v.half_census);
+	sx_motion_view_fill(&v, grey, disparity);
 	*ret = v;
 	return 0;
+}
+
+void sx_motion_view_fill(struct sx_motion_view *view, const struct sx_image *grey,
+			 const struct sx_image *disparity)
+{
+	sx_image_copy(&view->grey, grey);
+	sx_image_copy(&view->disparity, disparity);
+	sx_pyramid_halve(&view->grey, &view->half);
+	sx_motion_census(&view->grey, &view->census);
+	sx_motion_census(&view->half, &view->half_census);
+}
+
+size_t sx_motion_view_bytes(const struct sx_motion_view *view)
+{
+	const struct sx_image *images[] = {&view->grey, &view->half, &view->census, &view->half_census,
+					   &view->disparity};
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++)
+		bytes += images[i]->pitch * (size_t)images[i]->height;
+	return bytes;
 }
 
 void sx_motion_view_finish(struct sx_motion_view *view)

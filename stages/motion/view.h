@@ -27,6 +27,10 @@ int sx_motion_view_init(struct sx_motion_view *ret, const struct sx_image *grey,
 void sx_motion_view_finish(struct sx_motion_view *view);
 /* Frees a view, and allocates the images of another one. Returns 0, -EINVAL or -ENOMEM; then the view is zeroed. */
 int sx_motion_view_take(struct sx_motion_view *view, int width, int height);
+/* Fills a view that was taken in this size, as sx_motion_view_init() does. */
+void sx_motion_view_fill(struct sx_motion_view *view, const struct sx_image *grey,
+			 const struct sx_image *disparity);
+size_t sx_motion_view_bytes(const struct sx_motion_view *view); /* memory of its images */
 
 /*
  * Returns the disparity at a pixel, 1/256 px: the mean of those of the 3x3 neighbours that differ from it by

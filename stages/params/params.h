@@ -149,6 +149,14 @@ struct sx_semantic_params {
 	uint8_t kind[SX_CLASSES_MAX];
 };
 
+/*
+ * Motion between frames (stages/motion). pair: the step of the camera and a velocity for each stixel, by two frames.
+ */
+enum sx_motion_mode { SX_MOTION_MODE_OFF, SX_MOTION_MODE_PAIR };
+struct sx_motion_params {
+	enum sx_motion_mode mode;
+};
+
 struct sx_params {
 	struct sx_camera camera;
 	struct sx_vehicle_params vehicle;
@@ -157,6 +165,7 @@ struct sx_params {
 	struct sx_road_params road;
 	struct sx_stixel_params stixels;
 	struct sx_semantic_params semantics;
+	struct sx_motion_params motion;
 };
 
 /* Returns the largest value of a matching cost, Cmax above. */

@@ -254,7 +254,6 @@ static int run_jobs(struct process *p, const struct process_job *jobs, int count
 		if (!code)
 			continue;
 		failed++;
-		process_motion_gap(p);
 		/* a failure of the program outranks a fault of the data */
 		worst = worst == 0 || worst == EX_DATAERR ? code : worst;
 		if (code != EX_DATAERR && code != EX_CANTCREAT)

@@ -10,10 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cpu/kernel_sets.h"
-#include "cpu/pool.h"
+#include "stages/engine.h"
+#include "stages/motion/group.h"
 #include "stages/motion/step.h"
-#include "stages/motion/view.h"
 #include "stixel.h"
 #include "tools/common/outfile.h"
 #include "tools/common/progress.h"
@@ -31,59 +30,9 @@ static const char *const verdicts[] = {
 	[SX_MOTION_STEP_ROAD] = "the near road moves in another way than most features",
 };
 
-static int span_of(const struct process *p)
+void process_motion_next(struct process *p)
 {
-	const int span = (int)(PROCESS_SPAN_S * p->fps + 0.5);
-
-	return span < 1 ? 1 : span;
-}
-
-static void forget(struct process *p)
-{
-	for (int i = 0; i < PROCESS_VIEWS; i++)
-		sx_motion_view_finish(&p->motion.views[i]);
-	sx_motion_pair_finish(&p->motion.pair);
-	p->motion.seen = 0;
-	p->motion.has_step = false;
-}
-
-void process_motion_gap(struct process *p)
-{
-	forget(p);
-}
-
-void process_motion_close(struct process *p)
-{
-	forget(p);
-	sx_cpu_motion_destroy(p->motion.fast);
-	p->motion.fast = NULL;
-}
-
-/* Creates the fast twin, unless the engine is the reference. */
-static int open_fast(struct process *p, struct sx_why *why)
-{
-	const int threads = p->settings->engine.threads;
-	const struct sx_kernels *kernels;
-	const char *simd;
-	int r;
-
-	if (p->motion.fast || p->engine.backend == &sx_backend_reference)
-		return 0;
-	kernels = sx_kernels_wanted(&simd);
-	if (!kernels)
-		return sx_why_fail(-EINVAL, why, "motion: SX_SIMD=%s is unknown, or not for this machine",
-				   simd);
-	r = sx_cpu_motion_create(&p->motion.fast, kernels, threads ? threads : sx_pool_available_cpus());
-	return r < 0 ? sx_why_fail(r, why, "motion: worker threads: %s", strerror(-r)) : 0;
-}
-
-static int make_view(struct process *p, struct sx_motion_view *view, const struct sx_image *left,
-		     const struct sx_image *disparity)
-{
-	if (p->motion.fast)
-		return sx_cpu_motion_view(p->motion.fast, view, left, disparity);
-	sx_motion_view_finish(view);
-	return sx_motion_view_init(view, left, disparity);
+	p->motion.captured_ns = (int64_t)p->motion.pair++ * 1000000000 / p->fps;
 }
 
 /* Writes the pose of this left camera in the one before: three rows of a rotation and a position, m. */
@@ -99,17 +48,18 @@ static void write_ego(const struct sx_motion_ego *ego, FILE *f)
 }
 
 /* Writes a line for each object stixel with a known disparity. Empty velocities were not measured. */
-static void write_velocities(const struct process *p, const struct sx_motion_pair *m, FILE *f)
+static void write_velocities(const struct process *p, FILE *f)
 {
 	const struct sx_result *result = p->engine.backend->result(p->context);
-	const struct sx_camera *c = &m->camera;
+	const struct sx_camera *c = &p->config.params.camera;
 	const int width = p->config.params.stixels.width;
 
 	fputs("left,right,top,bottom,x,z,vx,vz,sxx,sxz,szz,state,object\n", f);
 	for (uint32_t i = 0; i < result->count; i++) {
 		const struct stixel *s = &result->stixels[i];
-		const struct sx_motion_velocity *v = &m->velocities[i];
-		const double d = s->disparity_q7 / 128.0 + m->ego.used.px, z = c->fx * c->baseline_m / d;
+		const struct sx_motion_velocity *v = &result->velocities[i];
+		const double d = s->disparity_q7 / 128.0 + result->ego->used.px,
+			     z = c->fx * c->baseline_m / d;
 		const int left = s->column * width;
 
 		if (s->kind != STIXEL_OBJECT || s->disparity_q7 == STIXEL_DISPARITY_UNKNOWN || !(d > 0.0))
@@ -140,7 +90,7 @@ static int open_file(const struct process *p, const char *name, const char *suff
 /* Returns whether the sequence has measured the offset of disparities so far. */
 static bool knows_offset(const struct process_motion *m)
 {
-	return m->offsets && m->range.sigma_px <= SX_MOTION_OFFSET_UNSURE;
+	return m->range.sigma_px > 0 && m->range.sigma_px <= SX_MOTION_OFFSET_UNSURE;
 }
 
 static void write_offset(const struct process_motion *m, FILE *f)
@@ -149,7 +99,7 @@ static void write_offset(const struct process_motion *m, FILE *f)
 		fprintf(f, "%.4f %.4f\n", m->range.px, m->range.sigma_px);
 }
 
-static int write_files(const struct process *p, const char *name, const struct sx_motion_pair *m)
+static int write_files(const struct process *p, const char *name)
 {
 	static const char *const suffixes[] = {"ego.txt", "offset.txt", "motion.csv"};
 	struct sx_outfile files[3] = {{0}};
@@ -158,9 +108,9 @@ static int write_files(const struct process *p, const char *name, const struct s
 	for (int i = 0; r == 0 && i < 3; i++)
 		r = open_file(p, name, suffixes[i], &files[i]);
 	if (r == 0) {
-		write_ego(&m->ego, files[0].f);
+		write_ego(p->engine.backend->result(p->context)->ego, files[0].f);
 		write_offset(&p->motion, files[1].f);
-		write_velocities(p, m, files[2].f);
+		write_velocities(p, files[2].f);
 	}
 	for (int i = 0; r == 0 && i < 3; i++)
 		r = sx_outfile_commit(&files[i]);
@@ -201,64 +151,21 @@ static void print_line(const struct sx_motion_ego *ego, const char *name)
 
 int process_motion_pair(struct process *p, const char *name, struct sx_why *why)
 {
-	const struct sx_result *result = p->engine.backend->result(p->context);
+	const struct sx_motion_ego *ego = p->engine.backend->result(p->context)->ego;
 	struct process_motion *m = &p->motion;
-	const int span = span_of(p);
-	struct sx_motion_view *view = &m->views[m->seen % (span + 1)];
-	const struct sx_motion_view *before;
-	struct sx_motion_range prior;
-	struct sx_image left, disparity;
-	struct sx_motion_frame frame;
 	int r;
 
-	r = p->engine.backend->peek(p->context, SX_TAP_LEFT, &left);
-	if (r == 0)
-		r = p->engine.backend->peek(p->context, SX_TAP_DISPARITY, &disparity);
-	if (r < 0)
-		return sx_why_fail(r, why, "%s: no image for its motion", name);
-	if (m->seen && (m->pair.width != left.width || m->pair.height != left.height))
-		forget(p);
-	r = open_fast(p, why);
-	if (r < 0)
-		return r;
-	if (!m->seen)
-		r = sx_motion_pair_init(&m->pair, &p->config.params.camera, left.width, left.height,
-					result->columns * (uint32_t)left.height);
-	if (!m->steps)
-		m->range = SX_MOTION_RANGE_FIRST;
-	if (r == 0)
-		r = make_view(p, view, &left, &disparity);
-	if (r < 0)
-		return sx_why_fail(r, why, "%s: motion: %s", name,
-				   r == -EINVAL ? "the camera has no fx, fy or baseline" : strerror(-r));
-	prior = sx_motion_range_next(&m->range);
-	frame = (struct sx_motion_frame){.view = view,
-					 .stixels = result->stixels,
-					 .stixel_count = result->count,
-					 .stixel_width = p->config.params.stixels.width,
-					 .seconds = (double)span / p->fps,
-					 .road = &result->road};
-	before = m->seen < span ? NULL : &m->views[(m->seen - span) % (span + 1)];
-	if (m->fast)
-		sx_cpu_motion_pair(m->fast, &m->pair, &frame, before, m->has_step ? &m->step : NULL, &prior);
-	else
-		sx_motion_pair(&m->pair, &frame, before, m->has_step ? &m->step : NULL, &prior);
-	m->seen++;
-	m->has_step = m->pair.ego.verdict == SX_MOTION_STEP_FOUND;
-	m->step = m->pair.ego.step;
-	if (m->has_step) {
+	if (ego->verdict == SX_MOTION_STEP_FOUND) {
 		m->steps++;
-		m->offset_verdict = m->pair.ego.offset_verdict;
-		if (m->offset_verdict == SX_MOTION_OFFSET_FOUND) {
-			m->offsets++;
-			m->range = m->pair.ego.range;
-		}
+		m->offset_verdict = ego->offset_verdict;
+		if (m->offset_verdict == SX_MOTION_OFFSET_FOUND)
+			m->range = ego->range;
 	}
-	r = write_files(p, name, &m->pair);
+	r = write_files(p, name);
 	if (r < 0)
 		return sx_why_fail(r, why, "cannot write the motion of %s to %s: %s", name, p->folder,
 				   strerror(-r));
-	print_line(&m->pair.ego, name);
+	print_line(ego, name);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 
 #include "capture/image/image_io.h"
 #include "config/classes.h"
+#include "stages/context.h"
 #include "tools/common/progress.h"
 #include "tools/common/settings_args.h"
 #include "tools/pairs/faults.h"
@@ -65,13 +66,15 @@ static void drop_context(struct process *p)
 	if (p->context)
 		p->engine.backend->context_destroy(p->context);
 	p->context = NULL;
+	if (p->chain)
+		p->engine.backend->chain_destroy(p->chain);
+	p->chain = NULL;
 	sx_engine_unpin_all(&p->engine);
 	sx_slots_finish(&p->slots);
 }
 
 void process_close(struct process *p)
 {
-	process_motion_close(p);
 	drop_context(p);
 	sx_engine_close(&p->engine);
 }
@@ -108,7 +111,12 @@ static int fit_context(struct process *p, const struct process_job *job, const s
 	p->config.params.semantics = p->classes;
 	if (p->maps.count)
 		p->config.params.stereo.matcher = SX_MATCH_EXTERNAL;
-	r = p->engine.backend->context_create(&p->context, p->engine.device, &p->config, &why);
+	if (p->moves)
+		p->config.params.motion.mode = SX_MOTION_MODE_PAIR;
+	r = sx_chain_create(&p->chain, p->engine.backend, p->engine.device, &p->config, &why);
+	p->config.chain = p->chain;
+	if (r == 0)
+		r = p->engine.backend->context_create(&p->context, p->engine.device, &p->config, &why);
 	if (r < 0)
 		p->context = NULL;
 	else if ((r = make_slot(p, left, &why)) < 0)
@@ -159,7 +167,8 @@ static int compute(struct process *p, const struct process_job *job, const struc
 		   const struct sx_image *right, const struct sx_scores *scores,
 		   const struct sx_disparity *map)
 {
-	struct sx_pair pair = {.number = 1, .scores = scores, .disparity = map};
+	struct sx_pair pair = {
+		.number = 1, .left_ns = p->motion.captured_ns, .scores = scores, .disparity = map};
 	double percent;
 	struct sx_why why = {""};
 	int r;
@@ -237,6 +246,8 @@ int process_pair(struct process *p, const struct process_job *job)
 	struct sx_why why = {""};
 	int code;
 
+	if (p->moves)
+		process_motion_next(p);
 	if (read_side(p, job->left, &left, &why) < 0 || read_side(p, job->right, &right, &why) < 0)
 		code = pair_say(EX_DATAERR, "%s", why.text);
 	else if (left.width != right.width || left.height != right.height)
