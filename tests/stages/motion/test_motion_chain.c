@@ -1,0 +1,183 @@
+/*
+ * The chain of motion: which frame each frame is measured against, and what is remembered.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "stages/motion/chain.h"
+#include "stages/motion/step.h"
+#include "stages/motion/view.h"
+#include "tests/check.h"
+
+#define MS INT64_C(1000000)
+#define SIZE 24
+
+/* Stands in for the stages: writes the number of the frame into its view, and notes what it is called with. */
+struct calls {
+	int now, before; /* numbers; before -1: none */
+	bool expected;
+	struct sx_motion_range prior;
+	double seconds;
+	struct sx_motion_ego says; /* outcome of the next call */
+};
+
+static void take_view(void *arg, struct sx_motion_view *view, const struct sx_image *grey,
+		      const struct sx_image *disparity)
+{
+	const struct calls *c = arg;
+
+	(void)grey;
+	(void)disparity;
+	*(uint32_t *)sx_image_row(&view->census, 0) = (uint32_t)c->now;
+}
+
+static void take_pair(void *arg, struct sx_motion_pair *pair, const struct sx_motion_frame *now,
+		      const struct sx_motion_view *before, const struct sx_motion_step *expected,
+		      const struct sx_motion_range *prior)
+{
+	struct calls *c = arg;
+
+	assert_int_equal(*(const uint32_t *)sx_image_row(&now->view->census, 0), c->now);
+	c->before = before ? (int)*(const uint32_t *)sx_image_row(&before->census, 0) : -1;
+	c->expected = expected != NULL;
+	c->prior = *prior;
+	c->seconds = now->seconds;
+	pair->ego = c->says;
+}
+
+struct rig {
+	struct sx_motion_chain chain;
+	struct sx_motion_pair pair;
+	struct calls calls;
+	int64_t times[2000];
+};
+
+static void rig_init(struct rig *g)
+{
+	const struct sx_camera camera = {.fx = 100, .fy = 100, .cx = 12, .cy = 12, .baseline_m = 0.1};
+
+	memset(g, 0, sizeof(*g));
+	assert_int_equal(sx_motion_chain_init(&g->chain, &camera, SIZE, SIZE, 10), 0);
+	assert_true(sx_motion_chain_bytes(&g->chain) >= (size_t)(4 * SIZE * SIZE * 8));
+	g->calls.says.step = sx_motion_no_step();
+	g->calls.says.verdict = SX_MOTION_STEP_FIRST;
+}
+
+static void rig_finish(struct rig *g)
+{
+	sx_motion_chain_finish(&g->chain);
+	sx_motion_chain_finish(&g->chain);
+}
+
+/* Runs frame n at a time, and returns its age difference to the frame before, ns; 0: none. */
+static int64_t run(struct rig *g, int n, int64_t time_ns)
+{
+	const struct sx_motion_by by = {&g->calls, take_view, take_pair};
+	const struct sx_motion_input in = {.captured_ns = time_ns};
+
+	g->calls.now = n;
+	g->times[n] = time_ns;
+	sx_motion_chain_run(&g->chain, &by, &in, &g->pair);
+	assert_int_equal(g->pair.span_ns, g->calls.before < 0 ? 0 : time_ns - g->times[g->calls.before]);
+	assert_true(g->calls.seconds == (double)g->pair.span_ns / 1e9);
+	return g->pair.span_ns;
+}
+
+/* At every rate from 7 to 400 frames per second, with jitter, a frame about 0.1 s older is found. */
+static void any_frame_rate(void **state)
+{
+	struct check_rng r = check_rng_seed(1);
+	struct rig g;
+
+	(void)state;
+	for (int fps = 7; fps <= 400; fps += 1 + fps / 10) {
+		const int64_t period = 1000 * MS / fps;
+
+		rig_init(&g);
+		for (int n = 0; n < 2 * fps; n++) {
+			const int64_t time = n * period + (n % 3 ? check_below(&r, (int)(period / 8)) : 0);
+			const int64_t span = run(&g, n, time);
+
+			if (n * period < 110 * MS)
+				continue;
+			if (span < 60 * MS || span > (period > 100 * MS ? 1200 * MS / fps : 151 * MS))
+				fail_msg("%d fps, frame %d: %.1f ms", fps, n, (double)span / 1e6);
+		}
+		rig_finish(&g);
+	}
+	rig_init(&g);
+	for (int n = 0; n < 60; n++) /* exact times: exactly 0.1 s */
+		if (run(&g, n, n * 1000 * MS / 30) != 100 * MS)
+			assert_true(n < 3);
+	rig_finish(&g);
+}
+
+static void gaps_and_jumps(void **state)
+{
+	struct rig g;
+
+	(void)state;
+	rig_init(&g);
+	assert_int_equal(run(&g, 0, 1000 * MS), 0);
+	g.calls.says.verdict = SX_MOTION_STEP_FOUND;
+	assert_int_equal(run(&g, 1, 1100 * MS), 100 * MS);
+	assert_false(g.calls.expected);
+	assert_int_equal(run(&g, 2, 1300 * MS), 200 * MS); /* a frame is missing */
+	assert_true(g.calls.expected);
+	assert_int_equal(run(&g, 3, 1700 * MS), 0); /* too many are missing */
+	assert_int_equal(run(&g, 4, 1800 * MS), 100 * MS);
+	assert_int_equal(run(&g, 5, 1800 * MS), 0); /* the same time again */
+	assert_false(g.calls.expected);
+	assert_int_equal(run(&g, 6, 500 * MS), 0); /* another clock */
+	assert_int_equal(run(&g, 7, 600 * MS), 100 * MS);
+	g.calls.says.verdict = SX_MOTION_STEP_FEW;
+	assert_int_equal(run(&g, 8, 700 * MS), 100 * MS);
+	assert_true(g.calls.expected);
+	assert_int_equal(run(&g, 9, 800 * MS), 100 * MS);
+	assert_false(g.calls.expected); /* the last frame had no step */
+	rig_finish(&g);
+}
+
+/* At 30 frames per second every third frame counts for the range, and a frame without a measurement does not. */
+static void what_counts_for_the_range(void **state)
+{
+	struct rig g;
+	int counted = 0;
+
+	(void)state;
+	rig_init(&g);
+	g.calls.says.verdict = SX_MOTION_STEP_FOUND;
+	g.calls.says.offset_verdict = SX_MOTION_OFFSET_FOUND;
+	for (int n = 0; n < 60; n++) {
+		const double before = g.chain.range.px;
+
+		g.calls.says.range = (struct sx_motion_range){0.5 + n, 0.1};
+		run(&g, n, n * 1000 * MS / 30);
+		assert_true(g.calls.prior.px == before);
+		counted += g.chain.range.px != before;
+	}
+	assert_int_equal(counted, 20);
+	g.calls.says.offset_verdict = SX_MOTION_OFFSET_VAGUE;
+	g.calls.says.range.px = -9;
+	run(&g, 60, 9000 * MS);
+	assert_true(g.chain.range.px > 0);
+	g.calls.says.offset_verdict = SX_MOTION_OFFSET_FOUND;
+	run(&g, 61, 100 * MS); /* what is known of the range survives a clock that jumps */
+	assert_true(g.calls.prior.px > 0 && g.chain.range.px == -9);
+	rig_finish(&g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(any_frame_rate), cmocka_unit_test(gaps_and_jumps),
+					   cmocka_unit_test(what_counts_for_the_range)};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
