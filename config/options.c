@@ -137,6 +137,8 @@ static const char *const out_of_views[] = {
 	[SX_OUT_OF_VIEW_ZERO] = "zero", [SX_OUT_OF_VIEW_MAX] = "max", NULL};
 static const char *const subpixels[] = {
 	[SX_SUBPIXEL_OFF] = "off", [SX_SUBPIXEL_TRUNC] = "trunc", [SX_SUBPIXEL_FLOOR] = "floor", NULL};
+static const char *const motion_modes[] = {
+	[SX_MOTION_MODE_OFF] = "off", [SX_MOTION_MODE_PAIR] = "pair", NULL};
 static const char *const median_borders[] = {
 	[SX_MEDIAN_BORDER_COPY] = "copy", [SX_MEDIAN_BORDER_ZERO] = "zero", NULL};
 static const char *const road_modes[] = {
@@ -176,6 +178,7 @@ const struct sx_section sx_sections[] = {
 	{"vehicle", "the vehicle's measures, by which readers of frames decide what is an "
 		    "obstacle"},
 	{"stixels", "from disparity to stixels"},
+	{"motion", "motion of the camera and of what it sees, and a check of the range by it"},
 	{"semantics", "class scores of the left image, from a segmentation network in another process"},
 	{"external", "disparity maps of the left image, from another process (stereo.matcher = external)"},
 	{"engine", "the engine that computes"},
@@ -376,6 +379,10 @@ const struct sx_option sx_options[] = {
 	INT("stixels", "saturated", params.stixels.saturated, "250", 0, 256, NULL, CONTEXTS,
 	    "grey level from which cells in the lower half of the image have no "
 	    "disparity; 256: off"),
+
+	CHOICE("motion", "mode", params.motion.mode, enum sx_motion_mode, motion_modes, "off", CONTEXTS,
+	       "pair: the engine measures each frame against the one 0.1 s before; not by "
+	       "engine.backend = cuda"),
 
 	TEXT("semantics", "source", semantics.source, "", RESTART,
 	     "name of the ring into which libstixel writes the scores "

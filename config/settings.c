@@ -10,6 +10,7 @@
 
 #include "config/camera.h"
 #include "config/load_priv.h"
+#include "stages/context.h"
 #include "stages/params_check.h"
 #include "stixel.h"
 
@@ -187,6 +188,8 @@ int sx_settings_check_params(const struct sx_settings *s, const struct sx_source
 			-EINVAL, why,
 			"road.mode = calibrated needs a camera, and neither the writer nor [camera] "
 			"gives one (fx, fy, cx, cy, baseline_m)");
+	if (c.params.motion.mode != SX_MOTION_MODE_OFF && sx_chain_check(&c, why) < 0)
+		return -EINVAL;
 	return sx_params_check(&c.params, c.width, c.height, why);
 }
 

@@ -55,8 +55,10 @@ struct sx_context_config sx_settings_context(const struct sx_settings *s, const 
 	if (rig)
 		c.rig = *rig;
 	c.params.camera = sx_settings_camera(s, info);
-	if (info->awaited && !has_camera(s))
+	if (info->awaited && !has_camera(s)) {
 		c.params.road.mode = SX_ROAD_PLANE;
+		c.params.motion.mode = SX_MOTION_MODE_OFF;
+	}
 	return c;
 }
 

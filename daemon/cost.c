@@ -9,6 +9,7 @@
 
 #include "base/contract.h"
 #include "config/option.h"
+#include "stages/motion/group.h"
 #include "stages/stereo/sgm.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/reduce.h"
@@ -136,6 +137,8 @@ static double context_bytes(const struct sx_context_config *c)
 		bytes += 4 * pixels;
 	if (f->left_right >= 0)
 		bytes += 4 * pixels;
+	if (c->params.motion.mode != SX_MOTION_MODE_OFF)
+		bytes += 40 * pixels + columns * most * sizeof(struct sx_motion_velocity);
 	return bytes + (c->rectify ? 2 * 16 * pixels : 0);
 }
 

@@ -224,6 +224,19 @@ static void look_at_unit(struct sx_pipeline *p, struct sx_frame_in_flight *f, co
 			      memory_order_relaxed);
 }
 
+/* Hands the motion of the camera to the status. */
+static void tell_motion(struct sx_pipeline *p, const struct sx_frame_in_flight *f,
+			const struct sx_result *result)
+{
+	struct sx_motion_stats m;
+
+	if (!result->ego)
+		return;
+	sx_motion_stats_of(&m, result->ego, result->motion_span_ns, p->header.number,
+			   &f->contexts->plan.config.params.camera);
+	sx_telemetry_motion(p->c.telemetry, &m);
+}
+
 /* Publishes the frame of f. *of_engine is set if an error is the engine's fault. */
 static int publish_frame(struct sx_pipeline *p, struct sx_frame_in_flight *f, bool *of_engine)
 {
@@ -249,6 +262,7 @@ static int publish_frame(struct sx_pipeline *p, struct sx_frame_in_flight *f, bo
 	head_ns = sx_now_ns();
 	sx_engine_transfers(p->c.engine, &transfers);
 	sx_telemetry_transfers(p->c.telemetry, &transfers);
+	tell_motion(p, f, result);
 	sx_telemetry_published(p->c.telemetry, &p->header, head_ns);
 	/* only after the frame was counted, because waking many readers may take this processor */
 	if (p->ring)

@@ -99,20 +99,21 @@ static void *build_contexts(void *builder)
 	sx_must_be(!b->new_contexts);
 	pthread_setname_np(pthread_self(), "contexts");
 	b->result = sx_contexts_create(&b->new_contexts, b->engine->backend, b->engine->device, &b->plan,
-				       &b->why);
+				       b->before, &b->why);
 	atomic_store_explicit(&b->built, true, memory_order_release);
 	sx_wake(b->main_fd);
 	return NULL;
 }
 
-static int live_begin_build(struct sx_live *l, const struct sx_engine *engine, struct sx_errors *errors)
+static int live_begin_build(struct sx_live *l, const struct sx_core *core, struct sx_errors *errors)
 {
 	struct sx_live_builder *b = &l->builder;
 	int r;
 
 	if (!l->change.builds)
 		return 1;
-	b->engine = engine;
+	b->engine = &core->engine;
+	b->before = core->pipeline->newest;
 	b->main_fd = l->requests.main_fd;
 	b->result = 0;
 	sx_why_clear(&b->why);
@@ -374,7 +375,7 @@ static int live_advance(struct sx_run *run, struct sx_errors *errors)
 		break;
 	}
 	if (r > 0 && l->step < SX_LIVE_BUILD)
-		r = live_begin_build(l, &core->engine, errors);
+		r = live_begin_build(l, core, errors);
 	if (r > 0 && l->step < SX_LIVE_CONTROLS)
 		r = live_begin_controls(l, core->pipeline);
 	if (r > 0 && l->step < SX_LIVE_SWAP)

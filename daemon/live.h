@@ -42,6 +42,7 @@ struct sx_live_builder {
 	pthread_t thread;
 	const struct sx_engine *engine;
 	struct sx_contexts_plan plan;
+	const struct sx_contexts *before; /* contexts that the new ones replace */
 	struct sx_contexts *new_contexts; /* result; main's after the join */
 	int main_fd, result;
 	atomic_bool built;

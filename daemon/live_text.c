@@ -119,6 +119,7 @@ void sx_live_tell_pages(const struct sx_live *l, const struct sx_settings *setti
 	sx_pages_edit(pages);
 	sx_pages_set_config(pages, config_text(l, settings), settings_text(l, settings, options));
 	sx_pages_set_files(pages, settings);
+	sx_pages_set_motion(pages, settings);
 	sx_pages_done(pages);
 }
 

@@ -120,6 +120,33 @@ static void read_image_stats(struct sx_report *r, const struct sx_telemetry *t)
 	sx_report_real(r, SX_METRIC_RAW_MAX, p.raw_max);
 }
 
+static void read_motion(struct sx_report *r, const struct sx_telemetry *t)
+{
+	struct sx_motion_stats m;
+	struct sx_motion_range range;
+	struct sx_range_error error;
+	struct sx_camera camera = {0};
+
+	if (!r->motion.measured || !sx_telemetry_newest_motion(t, &m))
+		return;
+	r->motion.state = sx_motion_verdict_text((enum sx_motion_verdict)m.verdict);
+	sx_report_real(r, SX_METRIC_MOTION_SPEED, m.speed_m_s);
+	sx_report_real(r, SX_METRIC_MOTION_YAW_RATE, m.yaw_rate_deg_s);
+	if (isnan(m.offset_px))
+		return;
+	range = (struct sx_motion_range){m.offset_px, m.sigma_px};
+	camera.fx = m.focal_px;
+	camera.baseline_m = m.baseline_m;
+	error = sx_range_error_of(&camera, &range);
+	r->motion.wrong = error.found;
+	sx_range_describe(&camera, &range, r->motion.range);
+	sx_report_real(r, SX_METRIC_RANGE_OFFSET, range.px);
+	sx_report_real(r, SX_METRIC_RANGE_OFFSET_SIGMA, range.sigma_px);
+	sx_report_real(r, SX_METRIC_RANGE_AT, error.at_m);
+	sx_report_real(r, SX_METRIC_RANGE_ERROR, error.percent);
+	sx_report_real(r, SX_METRIC_RANGE_ERROR_SIGMA, error.sigma_percent);
+}
+
 /* Copies the counts of one side. Only sources with cameras count the images of a side. */
 static void read_camera(struct sx_report_camera *c, const struct sx_telemetry *t, int side)
 {
@@ -224,6 +251,7 @@ static void take_report(struct sx_pages *p, struct sx_report *r)
 	read_latencies(r, t, &p->stereo, now);
 	read_newest(r, t);
 	read_image_stats(r, t);
+	read_motion(r, t);
 	sx_pages_read_board(r, p->root);
 	sx_pages_read_power(r, p->power, now);
 }
@@ -395,6 +423,14 @@ void sx_pages_set_feeds(struct sx_pages *p, const struct sx_settings *settings)
 		memcpy(s->name[i], names.name[i], sizeof(names.name[i]));
 		s->kind[i] = stixel_kind_name(table.kind[i]);
 	}
+}
+
+void sx_pages_set_motion(struct sx_pages *p, const struct sx_settings *settings)
+{
+	const enum sx_motion_mode mode = settings->params.motion.mode;
+
+	p->report.motion.mode = sx_option_find("motion", "mode")->words[mode];
+	p->report.motion.measured = mode != SX_MOTION_MODE_OFF;
 }
 
 void sx_pages_set_files(struct sx_pages *p, const struct sx_settings *settings)

@@ -57,6 +57,8 @@ void sx_pages_set_feeds(struct sx_pages *p, const struct sx_settings *settings);
  * report's config.folder.
  */
 void sx_pages_set_files(struct sx_pages *p, const struct sx_settings *settings);
+/* Sets motion.mode. Thread: main, inside an edit. */
+void sx_pages_set_motion(struct sx_pages *p, const struct sx_settings *settings);
 /* Thread: HTTP. Writes the measurements of power/ to the report; power may be NULL. */
 void sx_pages_read_power(struct sx_report *r, struct sx_sampler *power, int64_t now_ns);
 void sx_pages_read_board(struct sx_report *r, const char *root);

@@ -39,7 +39,7 @@ struct sx_contexts_plan sx_pipeline_plan(const struct sx_pipeline *p, const stru
 static int create_contexts(struct sx_pipeline *p, struct sx_why *why)
 {
 	const struct sx_contexts_plan plan = sx_pipeline_plan(p, p->c.settings);
-	int r = sx_contexts_create(&p->contexts, p->c.engine->backend, p->c.engine->device, &plan, why);
+	int r = sx_contexts_create(&p->contexts, p->c.engine->backend, p->c.engine->device, &plan, NULL, why);
 
 	if (r < 0)
 		return r;

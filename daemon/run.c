@@ -92,6 +92,7 @@ static void fill_report(struct sx_pages *pages, const struct sx_options *options
 	report->config.overrides = options->overrides;
 	report->config.override_count = options->override_count;
 	sx_pages_set_files(pages, settings);
+	sx_pages_set_motion(pages, settings);
 	sx_pages_done(pages);
 }
 

@@ -129,6 +129,13 @@ struct sx_report {
 	char camera[512];	     /* fx, baseline, lens, distances, one sentence; empty: not known yet */
 	char camera_questions[2048]; /* unlikely values of the camera model, each followed by '\n' */
 	const char *road_origin;     /* "measured", "previous", "calibration", "none" */
+	struct {
+		const char *mode;  /* motion.mode */
+		bool measured;	   /* the mode is not off */
+		const char *state; /* "found", or why the step is unknown; NULL: no frame yet */
+		char range[256];   /* sentence about the range; empty: nothing is known yet */
+		bool wrong;	   /* the range is wrong by more than chance */
+	} motion;
 	char ring_path[SX_REPORT_PATH_BYTES]; /* empty: no ring */
 	struct {
 		enum sx_report_image left, right, disparity;

@@ -161,6 +161,26 @@ static void add_frames(struct sx_text *t, const struct sx_report *r)
 	add_object(t, r, "fps");
 }
 
+static const char *known(const char *text)
+{
+	return *text ? text : NULL;
+}
+
+static void add_motion(struct sx_text *t, const struct sx_report *r)
+{
+	sx_json_open(t, "motion", '{');
+	sx_json_text(t, "mode", r->motion.mode);
+	sx_json_text(t, "state", r->motion.state);
+	add_metrics(t, r, "motion");
+	add_object(t, r, "motion.frames");
+	sx_json_open(t, "range", '{');
+	sx_json_text(t, "text", known(r->motion.range));
+	sx_json_bool(t, "wrong", r->motion.wrong);
+	add_metrics(t, r, "motion.range");
+	sx_json_close(t, '}');
+	sx_json_close(t, '}');
+}
+
 static void add_results(struct sx_text *t, const struct sx_report *r)
 {
 	add_object(t, r, "stixels");
@@ -180,11 +200,7 @@ static void add_results(struct sx_text *t, const struct sx_report *r)
 	add_object(t, r, "pictures.raw_range");
 	add_object(t, r, "pictures.limits");
 	sx_json_close(t, '}');
-}
-
-static const char *known(const char *text)
-{
-	return *text ? text : NULL;
+	add_motion(t, r);
 }
 
 static void add_power(struct sx_text *t, const struct sx_report *r)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "stages/params_check.h"
 #include "stages/rectify/rig.h"
@@ -80,21 +81,38 @@ int sx_context_check(const struct sx_context_config *c, const char *engine, unsi
 	return sx_params_check(&c->params, c->width, c->height, why);
 }
 
-int sx_chain_create(struct sx_chain **ret, const struct sx_backend *backend, struct sx_device *d,
-		    const struct sx_context_config *c, struct sx_why *why)
+int sx_chain_check(const struct sx_context_config *c, struct sx_why *why)
 {
 	const struct sx_camera *camera = &c->params.camera;
 
+	if (camera->fx > 0 && camera->fy > 0 && camera->baseline_m > 0)
+		return 0;
+	return sx_why_fail(-EINVAL, why, "motion.mode = pair needs a camera: fx, fy and baseline");
+}
+
+bool sx_chain_fits(const struct sx_context_config *a, const struct sx_context_config *b)
+{
+	const struct sx_camera *x = &a->params.camera, *y = &b->params.camera;
+	const struct sx_stixel_params *s = &a->params.stixels, *t = &b->params.stixels;
+
+	return a->params.motion.mode == b->params.motion.mode && a->width == b->width &&
+	       a->height == b->height && x->fx == y->fx && x->fy == y->fy && x->cx == y->cx &&
+	       x->cy == y->cy && x->baseline_m == y->baseline_m && a->rectify == b->rectify &&
+	       memcmp(&a->rig, &b->rig, sizeof(a->rig)) == 0 && s->width == t->width &&
+	       sx_cell_rows(s, a->height) == sx_cell_rows(t, b->height) &&
+	       s->max_per_column == t->max_per_column;
+}
+
+int sx_chain_create(struct sx_chain **ret, const struct sx_backend *backend, struct sx_device *d,
+		    const struct sx_context_config *c, struct sx_why *why)
+{
 	*ret = NULL;
 	if (c->params.motion.mode == SX_MOTION_MODE_OFF)
 		return 0;
 	if (!backend->chain_create)
 		return sx_why_fail(-ENOTSUP, why,
 				   "motion.mode = pair: only engine.backend = cpu or reference computes it");
-	if (!(camera->fx > 0 && camera->fy > 0 && camera->baseline_m > 0))
-		return sx_why_fail(-EINVAL, why,
-				   "motion.mode = pair needs a camera with fx, fy and baseline");
-	return backend->chain_create(ret, d, c, why);
+	return sx_chain_check(c, why) < 0 ? -EINVAL : backend->chain_create(ret, d, c, why);
 }
 
 int sx_context_maps_init(struct sx_rectify_map map[2], const struct sx_context_config *c)

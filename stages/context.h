@@ -37,6 +37,13 @@ enum sx_ability { SX_CAN_FASTDT_WIDE = 1, SX_CAN_SLANTED_EXACT = 2, SX_CAN_PYRAM
  */
 void sx_context_resolve(struct sx_params *p);
 
+/* Returns 0, or -EINVAL with why if the camera is not known well enough for motion. */
+int sx_chain_check(const struct sx_context_config *c, struct sx_why *why);
+/*
+ * Returns true if the frames of both configurations may join one chain: same size, camera, rectification and number
+ * of stixels.
+ */
+bool sx_chain_fits(const struct sx_context_config *a, const struct sx_context_config *b);
 /*
  * Creates the chain of motion for contexts of this configuration, or sets *ret to NULL if motion.mode is off. Errors
  * with why: -ENOTSUP: the backend computes no motion; -EINVAL: the camera is not known; -ENOMEM.

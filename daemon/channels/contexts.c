@@ -18,8 +18,39 @@
  */
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
+/* Takes the chain of the contexts before, or creates one. Sets plan.config.chain. */
+static int take_chain(struct sx_contexts *s, struct sx_device *device, const struct sx_contexts *before,
+		      struct sx_why *why)
+{
+	int r = 0;
+
+	if (before && before->chain && sx_chain_fits(&before->plan.config, &s->plan.config)) {
+		s->chain = before->chain;
+	} else if (s->plan.config.params.motion.mode != SX_MOTION_MODE_OFF) {
+		s->chain = calloc(1, sizeof(*s->chain));
+		if (!s->chain)
+			return -ENOMEM;
+		r = sx_chain_create(&s->chain->chain, s->backend, device, &s->plan.config, why);
+	}
+	if (!s->chain)
+		return 0;
+	atomic_fetch_add(&s->chain->users, 1);
+	s->plan.config.chain = s->chain->chain;
+	return r;
+}
+
+static void leave_chain(struct sx_contexts *s)
+{
+	if (!s->chain || atomic_fetch_sub(&s->chain->users, 1) > 1)
+		return;
+	if (s->chain->chain)
+		s->backend->chain_destroy(s->chain->chain);
+	free(s->chain);
+}
+
 int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backend, struct sx_device *device,
-		       const struct sx_contexts_plan *plan, struct sx_why *why)
+		       const struct sx_contexts_plan *plan, const struct sx_contexts *before,
+		       struct sx_why *why)
 {
 	struct sx_contexts *s = calloc(1, sizeof(*s));
 	int r = s ? 0 : -ENOMEM;
@@ -35,9 +66,11 @@ int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backen
 	}
 	if (r < 0)
 		sx_why_set(why, "not enough memory for contexts");
+	if (r == 0)
+		r = take_chain(s, device, before, why);
 	for (; r == 0 && s->count < plan->count; s->count += r == 0) {
 		pthread_mutex_lock(&making);
-		r = backend->context_create(&s->context[s->count], device, &plan->config, why);
+		r = backend->context_create(&s->context[s->count], device, &s->plan.config, why);
 		pthread_mutex_unlock(&making);
 		if (r == 0 && backend->context_memory)
 			s->bytes += backend->context_memory(s->context[s->count]);
@@ -73,6 +106,7 @@ void sx_contexts_destroy(struct sx_contexts *s)
 	sx_must(s->count, <=, SX_CONTEXTS_MAX);
 	for (int i = 0; i < s->count; i++)
 		s->backend->context_destroy(s->context[i]);
+	leave_chain(s);
 	sx_road_unit_finish(&s->unit);
 	for (int side = 0; side < 2; side++)
 		sx_rectify_map_finish(&s->map[side]);

@@ -7,6 +7,7 @@
 #ifndef SX_DAEMON_CHANNELS_CONTEXTS_H
 #define SX_DAEMON_CHANNELS_CONTEXTS_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "base/why.h"
@@ -38,20 +39,31 @@ struct sx_contexts_plan {
 	unsigned camera; /* number of changes of keys in [camera]; frames after a change get a flag */
 };
 
+/* Chain of motion; sets of contexts whose frames may join it share it. */
+struct sx_shared_chain {
+	struct sx_chain *chain;
+	atomic_int users; /* sets of contexts */
+};
+
 struct sx_contexts {
 	const struct sx_backend *backend;
 	struct sx_context *context[SX_CONTEXTS_MAX]; /* used in turn */
 	int count;
 	size_t bytes; /* host memory of the contexts; 0: the engine has its own memory */
 	struct sx_contexts_plan plan;
-	struct sx_rectify_map map[2]; /* rectification of offered pairs; zeroed: none */
-	struct sx_road_unit unit;     /* frame thread's: check of the baseline's unit */
+	struct sx_shared_chain *chain; /* NULL: motion.mode is off */
+	struct sx_rectify_map map[2];  /* rectification of offered pairs; zeroed: none */
+	struct sx_road_unit unit;      /* frame thread's: check of the baseline's unit */
 	uint64_t first; /* number of their first frame; frame thread's until the old contexts are returned */
 };
 
-/* Makes plan->count contexts. Sets *ret only on success. Errors with why, as context_create(). */
+/*
+ * Makes plan->count contexts. before: contexts of the same pipeline, or NULL; their chain of motion goes on if it
+ * fits, and it must live meanwhile. Sets *ret only on success. Errors with why, as context_create().
+ */
 int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backend, struct sx_device *device,
-		       const struct sx_contexts_plan *plan, struct sx_why *why);
+		       const struct sx_contexts_plan *plan, const struct sx_contexts *before,
+		       struct sx_why *why);
 /*
  * Fills the header fields that are equal in all of their frames: camera, vehicle, columns. Of the flags it
  * sets STIXEL_FRAME_RECTIFIED and no other.

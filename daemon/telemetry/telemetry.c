@@ -107,6 +107,22 @@ bool sx_telemetry_newest_image_stats(const struct sx_telemetry *t, struct sx_ima
 	return true;
 }
 
+void sx_telemetry_motion(struct sx_telemetry *t, const struct sx_motion_stats *m)
+{
+	sx_telemetry_add(t, isnan(m->speed_m_s) ? SX_METRIC_MOTION_UNKNOWN : SX_METRIC_MOTION_KNOWN, 1);
+	guarded_write(&t->motion_sequence, t->motion, m, SX_MOTION_STATS_WORDS);
+}
+
+bool sx_telemetry_newest_motion(const struct sx_telemetry *t, struct sx_motion_stats *ret)
+{
+	struct sx_motion_stats m;
+
+	if (!guarded_read(&t->motion_sequence, t->motion, &m, SX_MOTION_STATS_WORDS) || m.frame == 0)
+		return false;
+	*ret = m;
+	return true;
+}
+
 void sx_telemetry_source(struct sx_telemetry *t, const struct sx_source_counters *c)
 {
 	uint64_t overload = c->dropped[0][SX_DROP_OVERLOAD];

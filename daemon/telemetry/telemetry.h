@@ -17,6 +17,7 @@
 #include "base/statistics/rate.h"
 #include "capture/source.h"
 #include "daemon/telemetry/image_stats.h"
+#include "daemon/telemetry/motion_stats.h"
 #include "ipc/feed/feed.h"
 #include "ipc/metrics.h"
 #include "stages/engine.h"
@@ -31,6 +32,7 @@ struct sx_newest {
 	double slope, offset, cross, axis, bend, bend_row, horizon_row, pitch_rad, roll_rad, height_m;
 	double pitch_sigma_rad, roll_sigma_rad, height_sigma_m;
 };
+#define SX_MOTION_STATS_WORDS (sizeof(struct sx_motion_stats) / sizeof(uint64_t))
 #define SX_ABSENT_BYTES 160 /* length of the sentence why the camera is absent */
 #define SX_ABSENT_WORDS (SX_ABSENT_BYTES / sizeof(uint64_t))
 #define SX_WRITER_BYTES 96 /* length of the name of a writer of pairs */
@@ -89,6 +91,8 @@ struct sx_telemetry {
 	_Atomic uint64_t newest[SX_NEWEST_WORDS];
 	_Atomic uint64_t image_stats_sequence; /* odd while being written */
 	_Atomic uint64_t image_stats[SX_IMAGE_STATS_WORDS];
+	_Atomic uint64_t motion_sequence; /* odd while being written */
+	_Atomic uint64_t motion[SX_MOTION_STATS_WORDS];
 	atomic_uint baseline_millionths; /* 1e6 * ratio of struct sx_road_unit; 0: no doubt of the baseline */
 	struct sx_telemetry_feed {
 		struct sx_feed_counters closed; /* counters of closed feeds */
@@ -144,6 +148,10 @@ void sx_telemetry_published(struct sx_telemetry *t, const struct stixel_frame_he
 void sx_telemetry_image_stats(struct sx_telemetry *t, const struct sx_image_stats *p);
 /* Any thread. As sx_telemetry_newest(), but also returns false before the first frame. */
 bool sx_telemetry_newest_image_stats(const struct sx_telemetry *t, struct sx_image_stats *ret);
+/* Thread: frame. Stores the motion of the newest frame. Call it before sx_telemetry_published(). */
+void sx_telemetry_motion(struct sx_telemetry *t, const struct sx_motion_stats *m);
+/* Any thread. Returns false if no frame had a motion. */
+bool sx_telemetry_newest_motion(const struct sx_telemetry *t, struct sx_motion_stats *ret);
 /* Returns "capture_to_publish", ...: the word in status and metrics. */
 const char *sx_span_name(enum sx_span span);
 /* Thread: frame. Stores the engine's counts so far. Call it before sx_telemetry_published(). */

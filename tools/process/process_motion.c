@@ -12,6 +12,7 @@
 
 #include "stages/engine.h"
 #include "stages/motion/group.h"
+#include "stages/motion/meaning.h"
 #include "stages/motion/step.h"
 #include "stixel.h"
 #include "tools/common/outfile.h"
@@ -19,16 +20,6 @@
 #include "tools/process/process.h"
 
 #define DEGREES 57.29577951308232
-#define TOLD_PX 20.0 /* disparity of the distance that the sentence about the range names, about */
-
-static const char *const verdicts[] = {
-	[SX_MOTION_STEP_FOUND] = "found",
-	[SX_MOTION_STEP_FIRST] = "there is no pair before",
-	[SX_MOTION_STEP_REPEATS] = "the left image is equal to the one before, byte by byte",
-	[SX_MOTION_STEP_FEW] = "too few features were found again",
-	[SX_MOTION_STEP_SPLIT] = "too few of the features agree",
-	[SX_MOTION_STEP_ROAD] = "the near road moves in another way than most features",
-};
 
 void process_motion_next(struct process *p)
 {
@@ -87,15 +78,9 @@ static int open_file(const struct process *p, const char *name, const char *suff
 	return n < 0 || (size_t)n >= sizeof(path) ? -ENAMETOOLONG : sx_outfile_open(file, path);
 }
 
-/* Returns whether the sequence has measured the offset of disparities so far. */
-static bool knows_offset(const struct process_motion *m)
-{
-	return m->range.sigma_px > 0 && m->range.sigma_px <= SX_MOTION_OFFSET_UNSURE;
-}
-
 static void write_offset(const struct process_motion *m, FILE *f)
 {
-	if (knows_offset(m))
+	if (sx_range_is_known(&m->range))
 		fprintf(f, "%.4f %.4f\n", m->range.px, m->range.sigma_px);
 }
 
@@ -121,25 +106,26 @@ static int write_files(const struct process *p, const char *name)
 
 static void print_line(const struct sx_motion_ego *ego, const char *name)
 {
-	const double *q = ego->step.q, *s = ego->turn_sigma_rad;
-	const double half = sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-	const double k = half > 0 ? 2.0 * atan2(half, q[0]) / half * DEGREES : 0.0;
+	const double *s = ego->turn_sigma_rad;
+	double turn[3];
 
+	sx_motion_turn_deg(&ego->step, turn);
 	sx_progress_hide();
 	if (ego->verdict == SX_MOTION_STEP_FIRST || ego->verdict == SX_MOTION_STEP_REPEATS) {
-		printf("%s: motion unknown: %s\n", name, verdicts[ego->verdict]);
+		printf("%s: motion unknown: %s\n", name, sx_motion_verdict_text(ego->verdict));
 		return;
 	}
 	if (ego->verdict != SX_MOTION_STEP_FOUND) {
 		printf("%s: motion unknown: %s (%u of %u features agree, %u of %u of the near road)\n", name,
-		       verdicts[ego->verdict], ego->inliers, ego->found, ego->road_inliers, ego->road_found);
+		       sx_motion_verdict_text(ego->verdict), ego->inliers, ego->found, ego->road_inliers,
+		       ego->road_found);
 		return;
 	}
 	printf("%s: way %.3f %.3f %.3f m (+-%.3f %.3f %.3f), turn %.3f %.3f %.3f deg (+-%.3f %.3f %.3f)\n"
 	       "%s: %u of %u features agree, %u of %u of the near road, ",
 	       name, ego->way_m[0], ego->way_m[1], ego->way_m[2], ego->way_sigma_m[0], ego->way_sigma_m[1],
-	       ego->way_sigma_m[2], k * q[1], k * q[2], k * q[3], s[0] * DEGREES, s[1] * DEGREES,
-	       s[2] * DEGREES, name, ego->inliers, ego->found, ego->road_inliers, ego->road_found);
+	       ego->way_sigma_m[2], turn[0], turn[1], turn[2], s[0] * DEGREES, s[1] * DEGREES, s[2] * DEGREES,
+	       name, ego->inliers, ego->found, ego->road_inliers, ego->road_found);
 	if (ego->offset_verdict == SX_MOTION_OFFSET_FOUND)
 		printf("offset %.2f px (+-%.2f), here %.2f (+-%.2f)\n", ego->range.px, ego->range.sigma_px,
 		       ego->measured.px, ego->measured.sigma_px);
@@ -169,38 +155,20 @@ int process_motion_pair(struct process *p, const char *name, struct sx_why *why)
 	return 0;
 }
 
-/* Returns a round distance, m, whose disparity is about TOLD_PX. */
-static double told_m(double focal_baseline)
-{
-	const double wanted = focal_baseline / TOLD_PX, ten = pow(10.0, floor(log10(wanted)));
-	const double part = wanted / ten;
-
-	return ten * (part < 1.5 ? 1.0 : part < 3.5 ? 2.0 : part < 7.5 ? 5.0 : 10.0);
-}
-
 void process_motion_note(const struct process *p)
 {
-	const struct sx_camera *c = &p->config.params.camera;
 	const struct process_motion *m = &p->motion;
-	const double fb = c->fx * c->baseline_m, at = told_m(fb), o = m->range.px, s = m->range.sigma_px;
-	const double percent = 100.0 * o / (fb / at - o), unsure = 100.0 * s / (fb / at - o);
+	char text[SX_RANGE_TEXT_BYTES];
 
 	if (!m->steps)
 		return;
-	if (!knows_offset(m)) {
+	if (!sx_range_is_known(&m->range)) {
 		printf("range: not checked: %s\n",
 		       m->offset_verdict == SX_MOTION_OFFSET_FEW_ROAD
 			       ? "too few features of the near road"
 			       : "the camera moved too little, or the pairs are too few");
 		return;
 	}
-	if (fabs(o) < 2.0 * s)
-		printf("range: no error found: offset %.2f px (+-%.2f); distances at %g m are right within "
-		       "%.1f %%\n",
-		       o, s, at, fabs(percent) + unsure);
-	else
-		printf("range: at %g m distances are %.1f %% (+-%.1f) too %s: offset %.2f px (+-%.2f); the cameras "
-		       "are rotated by %.3f degrees (+-%.3f) against their calibration\n",
-		       at, fabs(percent), unsure, o > 0 ? "long" : "short", o, s, fabs(o) / c->fx * DEGREES,
-		       s / c->fx * DEGREES);
+	sx_range_describe(&p->config.params.camera, &m->range, text);
+	printf("range: %s\n", text);
 }
