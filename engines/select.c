@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cpu/engine.h"
+#include "cpu/engine/engine.h"
 #include "engines/load.h"
 
 static int open_one(struct sx_engine *e, const struct sx_backend *backend, const struct sx_engine_params *p,

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/why.h"
-#include "cpu/engine.h"
+#include "cpu/engine/engine.h"
 
 const char *const simd_names[SIMD_COUNT] = {"plain", "sse4", "avx2", "avx512", "neon"};
 const char *simds[SIMD_COUNT];

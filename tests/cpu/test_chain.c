@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "cpu/engine.h"
+#include "cpu/engine/engine.h"
 #include "stages/context.h"
 #include "stages/motion/ego.h"
 #include "stages/motion/group.h"

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "base/why.h"
-#include "cpu/engine.h"
+#include "cpu/engine/engine.h"
 #include "tests/cpu/simd_case.h"
 #include "tests/emulated.h"
 #include "tests/engine_case.h"

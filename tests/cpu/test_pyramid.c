@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "cpu/engine.h"
+#include "cpu/engine/engine.h"
 #include "tests/cpu/simd_case.h"
 #include "tests/emulated.h"
 #include "tests/engine_case.h"

@@ -50,7 +50,7 @@
 #include "base/log.h"
 #include "capture/source.h"
 #include "capture/v4l2/watch.h"
-#include "cpu/engine.h"
+#include "cpu/engine/engine.h"
 #include "tests/kit/fake_engine.h"
 
 #define WIDTH 64

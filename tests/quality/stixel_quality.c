@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "config/config.h"
-#include "cpu/engine.h"
+#include "cpu/engine/engine.h"
 #include "tests/quality/lidar_figures.h"
 #include "tests/quality/metrics.h"
 #include "tests/quality/options.h"

@@ -12,7 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "cpu/engine.h"
+#include "cpu/engine/engine.h"
 #include "stages/diagnostics/row_error.h"
 #include "tests/kit/fake_engine.h"
 #include "tests/simulate/sim.h"

@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "capture/image/image_io.h"
-#include "cpu/engine.h"
+#include "cpu/engine/engine.h"
 #include "engines/load.h"
 #include "tests/random_case.h"
 

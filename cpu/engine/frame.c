@@ -8,7 +8,7 @@
 
 #include <stixel.h>
 
-#include "cpu/frame_priv.h"
+#include "cpu/engine/frame_priv.h"
 #include "stages/context.h"
 #include "stages/stereo/left_right.h"
 #include "stages/stixels/cells.h"

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "cpu/frame_priv.h"
+#include "cpu/engine/frame_priv.h"
 #include "cpu/rectify.h"
 #include "cpu/stretch.h"
 #include "stages/context.h"

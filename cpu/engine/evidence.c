@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cpu/engine_priv.h"
+#include "cpu/engine/engine_priv.h"
 #include "cpu/sky.h"
 
 #define PART 32 /* columns of a task that fills holes; it also reads some columns beside them */

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_CPU_ENGINE_PRIV_H
-#define SX_CPU_ENGINE_PRIV_H
+#ifndef SX_CPU_ENGINE_ENGINE_PRIV_H
+#define SX_CPU_ENGINE_ENGINE_PRIV_H
 
 #include <stdatomic.h>
 

@@ -3,11 +3,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_CPU_FRAME_PRIV_H
-#define SX_CPU_FRAME_PRIV_H
+#ifndef SX_CPU_ENGINE_FRAME_PRIV_H
+#define SX_CPU_ENGINE_FRAME_PRIV_H
 
 #include "base/clock.h"
-#include "cpu/engine_priv.h"
+#include "cpu/engine/engine_priv.h"
 
 #define SX_FRAME_ROWS 8 /* rows per task, in stages that are quick per row */
 

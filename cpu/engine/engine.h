@@ -8,8 +8,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_CPU_ENGINE_H
-#define SX_CPU_ENGINE_H
+#ifndef SX_CPU_ENGINE_ENGINE_H
+#define SX_CPU_ENGINE_ENGINE_H
 
 #include "stages/engine.h"
 

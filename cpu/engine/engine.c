@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "cpu/engine.h"
+#include "cpu/engine/engine.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #include <stixel.h>
 
-#include "cpu/engine_priv.h"
+#include "cpu/engine/engine_priv.h"
 #include "cpu/sky.h"
 #include "cpu/stretch.h"
 #include "stages/context.h"
