@@ -138,7 +138,7 @@ static void read_motion(struct sx_report *r, const struct sx_telemetry *t)
 	camera.fx = m.focal_px;
 	camera.baseline_m = m.baseline_m;
 	error = sx_range_error_of(&camera, &range);
-	r->motion.wrong = error.found;
+	r->motion.wrong = error.wrong;
 	sx_range_describe(&camera, &range, r->motion.range);
 	sx_report_real(r, SX_METRIC_RANGE_OFFSET, range.px);
 	sx_report_real(r, SX_METRIC_RANGE_OFFSET_SIGMA, range.sigma_px);

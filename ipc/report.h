@@ -134,7 +134,7 @@ struct sx_report {
 		bool measured;	   /* the mode is not off */
 		const char *state; /* "found", or why the step is unknown; NULL: no frame yet */
 		char range[256];   /* sentence about the range; empty: nothing is known yet */
-		bool wrong;	   /* the range is wrong by more than chance */
+		bool wrong;	   /* distances are wrong by more than chance, and by 1 % or more */
 	} motion;
 	char ring_path[SX_REPORT_PATH_BYTES]; /* empty: no ring */
 	struct {

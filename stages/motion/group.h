@@ -30,8 +30,8 @@ enum sx_motion_state { SX_MOTION_STATE_UNKNOWN, SX_MOTION_STATE_STANDS, SX_MOTIO
  * state are 0 if nothing was measured. A stixel whose state is unknown may have a measured velocity.
  */
 struct sx_motion_velocity {
-	uint32_t state; /* enum sx_motion_state */
-	uint32_t measured; /* 1: the fields below are known */
+	uint32_t state;	      /* enum sx_motion_state */
+	uint32_t measured;    /* 1: the fields below are known */
 	double vx, vz;	      /* m/s; 0 where standing explains the features as well */
 	double sxx, sxz, szz; /* covariance, (m/s)^2 */
 	double gain; /* gain of moving over standing: twice the logarithm of the ratio of likelihoods */

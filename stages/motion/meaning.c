@@ -53,12 +53,15 @@ struct sx_range_error sx_range_error_of(const struct sx_camera *camera, const st
 	const double fb = camera->fx * camera->baseline_m, at = round_distance(fb);
 	const double true_px = fb / at, measured_px = true_px - range->px;
 
-	return (struct sx_range_error){
+	struct sx_range_error e = {
 		.at_m = at,
 		.percent = 100.0 * range->px / measured_px,
 		.sigma_percent = 100.0 * range->sigma_px / measured_px,
 		.found = fabs(range->px) >= SX_RANGE_SIGMAS * range->sigma_px,
 	};
+
+	e.wrong = e.found && fabs(e.percent) >= SX_RANGE_WRONG_PERCENT;
+	return e;
 }
 
 void sx_range_describe(const struct sx_camera *camera, const struct sx_motion_range *range,

@@ -13,6 +13,7 @@
 #include "stages/motion/ego.h"
 
 #define SX_RANGE_TEXT_BYTES 256
+#define SX_RANGE_WRONG_PERCENT 1.0
 #define SX_RANGE_SIGMAS 2.0 /* an offset of fewer standard deviations is no error that was found */
 
 /* Returns a verdict in words: "found", "too few features were found again". */
@@ -25,6 +26,7 @@ void sx_motion_turn_deg(const struct sx_motion_step *step, double turn[3]);
 struct sx_range_error {
 	double at_m, percent, sigma_percent;
 	bool found; /* the offset is no chance */
+	bool wrong; /* and the error is at least SX_RANGE_WRONG_PERCENT */
 };
 
 /* Returns whether the frames so far say anything about the range. */

@@ -28,8 +28,8 @@ class Output(unittest.TestCase):
     def test_json_has_every_value(self):
         self.assertGreater(len(self.keys), 60)
         self.assertEqual(list(self.json),
-                         ["preset", "source", "camera", "stereo", "filters", "road", "vehicle", "stixels", "semantics",
-                          "external", "engine", "output", "power", "realtime", "log", "model"])
+                         ["preset", "source", "camera", "stereo", "filters", "road", "vehicle", "stixels", "motion",
+                          "semantics", "external", "engine", "output", "power", "realtime", "log", "model"])
         self.assertEqual(self.json["output"]["slots"], {"value": 8, "default": 8, "unit": "frames",
                                                           "restart": True})
         self.assertEqual(self.json["source"]["kind"], {"value": "synthetic", "default": None, "restart": True})

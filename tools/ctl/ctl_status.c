@@ -280,6 +280,26 @@ static void print_road(json_t *j)
 	    sx_answer_estimate(j, "road.roll_deg", "road.roll_sigma_deg", 2));
 }
 
+/* Prints the motion of the camera if it is measured, and what it says about distances. */
+static void print_motion(json_t *j)
+{
+	const char *state = json_string_value(sx_answer_find(j, "motion.state"));
+	char line[128];
+
+	if (!json_is_string(sx_answer_find(j, "motion.mode")) || !state)
+		return;
+	if (json_is_number(sx_answer_find(j, "motion.speed_m_s")))
+		snprintf(line, sizeof(line), "%s m/s, turns by %s deg/s; %s frames known, %s unknown",
+			 sx_answer_number(j, "motion.speed_m_s", 1, 2),
+			 sx_answer_number(j, "motion.yaw_rate_deg_s", 1, 1),
+			 sx_answer_number(j, "motion.frames.known", 1, 0),
+			 sx_answer_number(j, "motion.frames.unknown", 1, 0));
+	else
+		snprintf(line, sizeof(line), "unknown: %s", state);
+	print_named("motion", line);
+	print_named("range", json_string_value(sx_answer_find(j, "motion.range.text")));
+}
+
 static void print_engine(json_t *j)
 {
 	const char *volume = json_string_value(sx_answer_find(j, "engine.volume"));
@@ -324,6 +344,7 @@ static void print_page(json_t *j)
 	    sx_answer_number(j, "frames.dropped.corrupt", 1, 0));
 	print_images(j);
 	print_road(j);
+	print_motion(j);
 	say("stixels   %s a frame, %s pixels each; stream: %s clients\n",
 	    sx_answer_number(j, "stixels.per_frame", 1, 0),
 	    sx_answer_number(j, "stixels.pixels_per_stixel", 1, 0),

@@ -42,9 +42,9 @@ static int doctor_finish(struct doctor *d)
 int ctl_doctor(const struct ctl *c)
 {
 	static void (*const checks[])(struct doctor * d) = {
-		doctor_configuration, doctor_service,  doctor_instance, doctor_feeds,
-		doctor_cameras,	      doctor_pictures, doctor_engine,	doctor_speed,
-		doctor_memory,	      doctor_limits,   doctor_clocks,	doctor_power,
+		doctor_configuration, doctor_service, doctor_instance, doctor_feeds, doctor_cameras,
+		doctor_pictures,      doctor_motion,  doctor_engine,   doctor_speed, doctor_memory,
+		doctor_limits,	      doctor_clocks,  doctor_power,
 	};
 	const char *root = getenv("STIXEL_DOCTOR_ROOT");
 	struct doctor *d = calloc(1, sizeof(*d));

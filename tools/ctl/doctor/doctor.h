@@ -111,6 +111,7 @@ void doctor_instance(struct doctor *d);
 void doctor_feeds(struct doctor *d); /* class scores, disparity maps and pairs of other processes */
 void doctor_cameras(struct doctor *d);
 void doctor_pictures(struct doctor *d); /* images of the running instance */
+void doctor_motion(struct doctor *d);	/* distances, by the motion of the camera */
 void doctor_engine(struct doctor *d);
 void doctor_speed(struct doctor *d); /* speed of a GPU; call after doctor_engine() */
 void doctor_memory(struct doctor *d);

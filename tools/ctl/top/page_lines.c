@@ -166,6 +166,23 @@ static void line_road(const struct line *l)
 		       sx_answer_number(l->j, "road.age_frames", 1, 0));
 }
 
+/* Draws the motion of the camera, and what it says about distances. */
+static void line_motion(const struct line *l)
+{
+	const char *range = json_string_value(sx_answer_find(l->j, "motion.range.text"));
+	const bool wrong = json_is_true(sx_answer_find(l->j, "motion.range.wrong"));
+	int x = label(l, "motion");
+
+	if (json_is_number(sx_answer_find(l->j, "motion.speed_m_s")))
+		x = sx_canvas_text(l->c, x, l->y, l->end, SX_C_PLAIN, "%s m/s, %s deg/s; ",
+				   sx_answer_number(l->j, "motion.speed_m_s", 1, 1),
+				   sx_answer_number(l->j, "motion.yaw_rate_deg_s", 1, 1));
+	else
+		x = sx_canvas_text(l->c, x, l->y, l->end, SX_C_WARN, "unknown: %s; ",
+				   sx_answer_text(l->j, "motion.state"));
+	say(l, x, wrong ? SX_C_BAD : SX_C_PLAIN, range ? range : "distances not checked yet");
+}
+
 static void line_images(const struct line *l)
 {
 	say(l, label(l, "pictures"), SX_C_PLAIN, sx_answer_images(l->j));
@@ -285,9 +302,9 @@ static const struct {
 	void (*draw)(const struct line *l);
 	int importance;
 } lines[] = {
-	{line_frames, 0}, {line_latency, 1}, {line_drops, 2}, {line_power, 3},	 {line_board, 9},
-	{line_images, 5}, {line_rows, 5},    {line_road, 4},  {line_stixels, 5}, {line_classes, 5},
-	{line_engine, 6}, {line_source, 7},  {line_left, 8},  {line_right, 8},
+	{line_frames, 0},  {line_latency, 1}, {line_drops, 2},	{line_power, 3},  {line_board, 9},
+	{line_images, 5},  {line_rows, 5},    {line_road, 4},	{line_motion, 4}, {line_stixels, 5},
+	{line_classes, 5}, {line_engine, 6},  {line_source, 7}, {line_left, 8},	  {line_right, 8},
 };
 
 #define LINES ((int)(sizeof(lines) / sizeof(lines[0])))
@@ -296,6 +313,8 @@ static bool has_line(const struct sx_top *t, int i)
 {
 	size_t cameras = json_array_size(sx_answer_find(t->status, "source.cameras"));
 
+	if (lines[i].draw == line_motion)
+		return json_is_string(sx_answer_find(t->status, "motion.state"));
 	if (lines[i].draw == line_left)
 		return cameras >= 1;
 	if (lines[i].draw == line_right)

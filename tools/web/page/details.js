@@ -46,7 +46,7 @@ export class Details {
     this.known = status ?? this.known;
     showStages($("stages"), $("stages-note"), this.known);
     if (status)
-      this.health.show(status.pictures, status.camera);
+      this.health.show(status.pictures, status.camera, status.motion);
     showFacts($("facts"), this.known, seen);
     showCameras($("cameras-box"), $("cameras"), this.known);
     return now;

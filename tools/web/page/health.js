@@ -136,10 +136,12 @@ export class Health {
       t.box.className = "none";
   }
 
-  // Shows pictures and camera of a status. Call for each status. Hides the parts that the daemon does not report.
-  show(pictures, camera) {
-    const known = Number.isFinite(pictures?.density), questions = camera?.questions ?? [];
-    const lines = [...questions, ...camera?.text ? [camera.text.replace(/^camera: /, "")] : []];
+  // Shows pictures, camera and motion of a status. Call for each status. Hides the parts that the daemon does not report.
+  show(pictures, camera, motion) {
+    const known = Number.isFinite(pictures?.density), range = motion?.range?.text;
+    const questions = [...range && motion.range.wrong ? [`Distances: ${range}`] : [], ...camera?.questions ?? []];
+    const lines = [...questions, ...camera?.text ? [camera.text.replace(/^camera: /, "")] : [],
+      ...range && !motion.range.wrong ? [`Distances: ${range}`] : []];
     this.box.hidden = !known && !lines.length;
     this.row.hidden = !known;
     if (known)

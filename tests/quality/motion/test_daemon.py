@@ -1,0 +1,101 @@
+# Tests what a daemon says about motion: speed, and a range that is right or wrong, in status, metrics and doctor.
+#
+# SPDX-License-Identifier: Apache-2.0
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from harness import TestCase, until
+
+CTL = os.environ["STIXELCTL"]
+FRAMES = os.environ["STIXEL_MOTION_FRAMES"]
+SIZE = "560x180"
+MOTION = ["-s", "motion.mode=pair", "-s", "engine.backend=cpu", "-s", "engine.threads=2", "-s", "stereo.disparities=64",
+          "-s", "source.fps=10"]
+TRAFFIC = ["-s", "source.kind=synthetic", "-s", "source.scene=traffic", "-s", "source.size=" + SIZE]
+
+
+def motion(i):
+    return i.status()["motion"]
+
+
+class Motion(TestCase):
+    def files(self, folder, shift):
+        subprocess.run([FRAMES, "--scene", "traffic", "--seed", "4", "--size", SIZE, "--shift", str(shift), "-n", "24",
+                        folder], check=True)
+        with open(os.path.join(folder, "calib.txt")) as f:
+            camera = dict(line.split(": ") for line in f.read().splitlines())
+        keys = ["fx", "fy", "cx", "cy", "baseline_m", "height_m"]
+        return ["-s", "source.kind=files", "-s", "source.left=%s/*_left.png" % folder,
+                "-s", "source.right=%s/*_right.png" % folder, "-s", "source.loop=yes",
+                *(a for k in keys for a in ("-s", "camera.%s=%s" % (k, camera[k])))]
+
+    def doctor(self, i):
+        link = os.path.join(i.top, "stixeld")  # a program finds the instance here
+        if not os.path.exists(link):
+            os.symlink(i.run, link)
+        out = subprocess.run([CTL, "-i", i.name, "doctor"], env=i.environment({"XDG_RUNTIME_DIR": i.top}),
+                             capture_output=True, text=True).stdout
+        self.assertIn("images", out)
+        return [line for line in out.splitlines() if line.split()[1:2] == ["range"]]
+
+    def test_right_range(self):
+        i = self.instance()
+        i.start(*TRAFFIC, *MOTION)
+        until(lambda: motion(i)["range"]["text"] and motion(i)["frames"]["known"] > 2, what="a range that is known")
+        m = until(lambda: [m for m in [motion(i)] if m["state"] == "found"], what="a frame with a step")[0]
+        self.assertTrue(1 < m["speed_m_s"] < 25, m)
+        self.assertLess(abs(m["yaw_rate_deg_s"]), 10)
+        self.assertLess(abs(m["range"]["error_percent"]), 4)
+        self.assertGreater(i.status()["latency_us"]["motion"]["p50"], 0)
+        metrics = i.http("/metrics")[2]
+        self.assertIn("\nstixeld_range_offset_pixels ", metrics)
+        self.assertIn('\nstixeld_frames_by_motion_total{motion="known"} ', metrics)
+        # new contexts for another key: what is known goes on
+        code, text = i.order("stereo.p1=9")
+        self.assertEqual(code, 200, text)
+        i.until_published(i.status()["frames"]["published"] + 2)
+        self.assertTrue(motion(i)["range"]["text"])
+        self.assertEqual(i.order("motion.mode=off")[0], 200)
+        i.until_published(i.status()["frames"]["published"] + 2)
+        m = motion(i)
+        self.assertEqual((m["mode"], m["state"], m["speed_m_s"], m["range"]["text"]), ("off", None, None, None))
+        self.assertEqual(self.doctor(i), [])
+        self.assertEqual(i.order("motion.mode=pair")[0], 200)
+        until(lambda: motion(i)["state"] == "found", what="a frame with a step")
+        self.assertEqual(i.stop(), 0)
+
+    def test_wrong_range(self):
+        with tempfile.TemporaryDirectory() as folder:
+            i = self.instance()
+            i.start(*self.files(folder, 1.5), *MOTION)
+            until(lambda: motion(i)["range"]["wrong"], what="a range that is wrong")
+            r = motion(i)["range"]
+            self.assertLess(abs(r["offset_px"] - 1.5), 0.4, r)
+            self.assertRegex(r["text"], r"^at \d+ m distances are .* % \(\+-.*\) too long: offset")
+            said = self.doctor(i)
+            self.assertEqual(len(said), 1)
+            self.assertRegex(said[0], "^warning +range +at .* too long: .*calibrate the cameras again")
+            self.assertEqual(i.stop(), 0)
+
+    def test_refusals(self):
+        i = self.instance()
+        code, _, err = i.run_once(*TRAFFIC, *MOTION, "-s", "camera.baseline_m=0")
+        self.assertEqual(code, 78)
+        self.assertIn("motion.mode = pair needs a camera: fx, fy and baseline", err)
+        env = {"STIXEL_MODULE_PATH": os.path.join(os.environ["STIXELD_MODULES"], "fake-module-good.so")}
+        code, _, err = i.run_once(*TRAFFIC, *MOTION, "-s", "engine.backend=cuda", env=env)
+        self.assertEqual(code, 78)
+        self.assertIn("motion.mode = pair: only engine.backend = cpu or reference computes it", err)
+        i.start(*TRAFFIC, "-s", "engine.backend=cuda", env=env)
+        code, text = i.order("motion.mode=pair")
+        self.assertEqual(code, 422, text)
+        self.assertIn("only engine.backend = cpu or reference computes it", text)
+        self.assertEqual(motion(i)["mode"], "off")
+        self.assertEqual(i.stop(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v"])
