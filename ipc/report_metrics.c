@@ -39,6 +39,8 @@ static bool is_told(const struct sx_report *r, const char *object)
 {
 	if (strcmp(object, "engine.input") == 0)
 		return r->engine.input;
+	if (strncmp(object, "motion.", 7) == 0)
+		return r->motion.measured;
 	if (strncmp(object, "semantics.", 10) == 0)
 		return *r->semantics.source;
 	if (strncmp(object, "external.", 9) == 0)

@@ -34,6 +34,8 @@ SHOWN = {
     "DROPPED_CORRUPT": HERE + "test_unreadable",
     "DROPPED_NO_MAP": HERE + "test_no_map",
     "DROPPED_TEARDOWN": HERE + "test_teardown",
+    "MOTION_KNOWN": "quality/motion/test_daemon.py:test_right_range",
+    "MOTION_UNKNOWN": "quality/motion/test_daemon.py:test_right_range",
     "ROW_CORRECTIONS": "daemon/test_image_stats.py:test_corrected",
     "SCORES_MATCHED": "daemon/test_semantics.py:test_matched",
     "SCORES_OLDER": "daemon/test_semantics.py:test_older_ones_stand_in",

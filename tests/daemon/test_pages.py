@@ -14,7 +14,7 @@ import openmetrics
 from harness import HEIGHT, IDLE, SANITIZED, SMALL, WIDTH, TestCase, receive, until
 
 STAGES = ["ingest", "census", "sgm", "winner", "median", "left_right", "speckle", "smooth", "confidence", "road",
-          "reduce", "segment", "compact", "monitor"]
+          "reduce", "segment", "compact", "monitor", "motion"]
 SPANS = ["capture_to_publish", "capture_to_engine", "engine_to_result", "result_to_publish"]
 SLOWER = 30 if SANITIZED else 1  # a frame took four seconds with sanitizers and compilers on the same machine
 
@@ -142,6 +142,8 @@ class Pages(TestCase):
                    if name.startswith(("stixeld_power", "stixeld_energy", "stixeld_board", "stixeld_clock",
                                     "stixeld_scores", "stixeld_frames_by_scores",  # test_semantics.py checks these
                                     "stixeld_disparity_maps",  # test_external.py checks these
+                                    # quality/motion/test_daemon.py checks these
+                                    "stixeld_frames_by_motion", "stixeld_speed", "stixeld_yaw_rate", "stixeld_range",
                                     "stixeld_row_correction_"))}  # test_pictures.py checks these
         depends |= {"stixeld_joules_per_frame", "stixeld_fps_per_watt", "stixeld_road_horizon_row_pixels",
                     "stixeld_road_pitch_degrees", "stixeld_road_roll_degrees", "stixeld_road_height_meters",

@@ -2,6 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -50,9 +51,12 @@ class Motion(TestCase):
         self.assertLess(abs(m["yaw_rate_deg_s"]), 10)
         self.assertLess(abs(m["range"]["error_percent"]), 4)
         self.assertGreater(i.status()["latency_us"]["motion"]["p50"], 0)
+        self.assertTrue(0 < m["frames"]["unknown"] < m["frames"]["known"] + 9, m)  # the first frame is unknown
         metrics = i.http("/metrics")[2]
         self.assertIn("\nstixeld_range_offset_pixels ", metrics)
-        self.assertIn('\nstixeld_frames_by_motion_total{motion="known"} ', metrics)
+        for motion_is, least in (("known", m["frames"]["known"]), ("unknown", 1)):
+            found = re.search(r'\nstixeld_frames_by_motion_total\{motion="%s"\} (\d+)\n' % motion_is, metrics)
+            self.assertGreaterEqual(int(found.group(1)), least)
         # new contexts for another key: what is known goes on
         code, text = i.order("stereo.p1=9")
         self.assertEqual(code, 200, text)
@@ -63,6 +67,7 @@ class Motion(TestCase):
         m = motion(i)
         self.assertEqual((m["mode"], m["state"], m["speed_m_s"], m["range"]["text"]), ("off", None, None, None))
         self.assertEqual(self.doctor(i), [])
+        self.assertNotIn("by_motion", i.http("/metrics")[2])
         self.assertEqual(i.order("motion.mode=pair")[0], 200)
         until(lambda: motion(i)["state"] == "found", what="a frame with a step")
         self.assertEqual(i.stop(), 0)
