@@ -206,12 +206,9 @@ static bool begin(struct sx_cpu_motion *m)
 		return false;
 	atomic_store(&f->least, UINT64_MAX);
 	if (f->expected) {
-		const uint32_t sum = sum_votes(m, f->expected, UINT32_MAX);
-
 		f->at = *f->expected;
-		if (sum <= (uint32_t)f->judge_count * SX_MOTION_VOTE_GOOD)
-			return true;
-		atomic_store(&f->least, (uint64_t)sum << 32); /* its index 0 wins ties */
+		/* its index 0 wins ties */
+		atomic_store(&f->least, (uint64_t)sum_votes(m, f->expected, UINT32_MAX) << 32);
 	}
 	sx_pool_for(m->pool, SX_MOTION_FAN, vote_task, m);
 	index = (uint32_t)atomic_load(&f->least);
@@ -469,6 +466,33 @@ static void group_task(void *arg, int i, int worker)
 				f->pair->velocities + first);
 }
 
+static void make_pass(struct sx_cpu_motion *m)
+{
+	struct frame *f = &m->frame;
+
+	sx_pool_for(m->pool, f->cells.rows, search_task, m);
+	fill_columns(m);
+	sx_motion_ego_by(&f->pair->camera, add_all, m, &f->at, f->prior, &f->pair->ego);
+}
+
+/* Makes the first pass as first_pass() of pair.c does. */
+static bool first_pass(struct sx_cpu_motion *m)
+{
+	struct frame *f = &m->frame;
+
+	f->again = false;
+	if (f->expected) {
+		f->at = *f->expected;
+		make_pass(m);
+		if (sx_motion_is_good(&f->pair->ego))
+			return true;
+	}
+	if (!begin(m))
+		return false;
+	make_pass(m);
+	return f->pair->ego.verdict == SX_MOTION_STEP_FOUND;
+}
+
 static void measure_pair(struct sx_cpu_motion *m)
 {
 	struct frame *f = &m->frame;
@@ -483,19 +507,17 @@ static void measure_pair(struct sx_cpu_motion *m)
 	if (sx_motion_view_repeats(f->now->view, f->before))
 		return;
 	pair->ego.verdict = SX_MOTION_STEP_FEW;
-	if (!begin(m))
+	if (!first_pass(m))
 		return;
-	for (int pass = 0; pass < SX_MOTION_PAIR_PASSES; pass++) {
-		f->again = pass > 0;
-		sx_pool_for(m->pool, f->cells.rows, search_task, m);
-		fill_columns(m);
-		sx_motion_ego_by(&pair->camera, add_all, m, &f->at, f->prior, &pair->ego);
-		if (pair->ego.verdict != SX_MOTION_STEP_FOUND)
-			return;
+	f->again = true;
+	for (int pass = 1; pass < SX_MOTION_PAIR_PASSES; pass++) {
 		f->last = f->at;
 		f->last_offset = f->offset;
 		f->at = pair->ego.step;
 		f->offset = pair->ego.used.px;
+		make_pass(m);
+		if (pair->ego.verdict != SX_MOTION_STEP_FOUND)
+			return;
 	}
 	sx_pool_for(m->pool, f->cells.rows, mover_task, m);
 	sx_pool_for(m->pool, f->cells.rows, single_task, m);

@@ -131,8 +131,6 @@ bool sx_motion_begin(const struct sx_motion_view *now, const struct sx_motion_vi
 			least = sum;
 			*ret = s;
 		}
-		if (i < 0 && sum <= (uint32_t)count * SX_MOTION_VOTE_GOOD)
-			return true;
 	}
 	return true;
 }

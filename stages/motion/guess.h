@@ -40,12 +40,10 @@ int sx_motion_judges(const struct sx_motion_view *now, const struct sx_motion_fe
  * Chooses the step that the search begins with. A subset of the features judges: the best of each block of
  * cells, 4 by 4, the first of equal ones. A judge searches +-3 by +-2 px around its expected place in images of
  * half size; its vote is the cost, at most SX_MOTION_VOTE_MOST, which a judge without a place gives, too.
- * expected: the step of the frame before, or NULL. It is taken if the mean vote is at most
- * SX_MOTION_VOTE_GOOD. Else the least sum of votes wins: of equal sums the expected step, then the lowest index
- * of the fan. Returns false if there are no judges.
+ * The least sum of votes wins: of equal sums the expected step (NULL: there is none), then the lowest index of the
+ * fan. Returns false if there are no judges.
  */
 #define SX_MOTION_VOTE_MOST (6 * SX_MOTION_SAMPLES)
-#define SX_MOTION_VOTE_GOOD (3 * SX_MOTION_SAMPLES)
 bool sx_motion_begin(const struct sx_motion_view *now, const struct sx_motion_view *before,
 		     const struct sx_camera *camera, const struct sx_motion_feature *features, double offset,
 		     const struct sx_motion_step *expected, struct sx_motion_step *ret);

@@ -57,6 +57,11 @@ void sx_motion_pair_finish(struct sx_motion_pair *m)
 	*m = (struct sx_motion_pair){0};
 }
 
+bool sx_motion_is_good(const struct sx_motion_ego *ego)
+{
+	return ego->verdict == SX_MOTION_STEP_FOUND && 2 * ego->inliers >= ego->found;
+}
+
 bool sx_motion_is_elsewhere(struct sx_motion_guess a, struct sx_motion_guess b)
 {
 	return abs(a.dx - b.dx) > SX_MOTION_PAIR_NEAR || abs(a.dy - b.dy) > SX_MOTION_PAIR_NEAR;
@@ -85,6 +90,24 @@ static void search(struct sx_motion_pair *m, const struct sx_motion_view *now,
 		sx_motion_match(now, before, f, &guess, 1, &m->flows[i]);
 		sx_motion_refine(now, before, f, &guess, &m->flows[i]);
 	}
+}
+
+/* Makes the first pass of the search. Sets *at to the step that it was around. Returns whether it found a step. */
+static bool first_pass(struct sx_motion_pair *m, const struct sx_motion_view *now,
+		       const struct sx_motion_view *before, const struct sx_motion_step *expected,
+		       const struct sx_motion_range *prior, struct sx_motion_step *at)
+{
+	for (int turn = expected ? 0 : 1; turn < 2; turn++) {
+		if (turn == 0)
+			*at = *expected;
+		else if (!sx_motion_begin(now, before, &m->camera, m->features, prior->px, expected, at))
+			return false;
+		search(m, now, before, at, prior->px, NULL, 0.0);
+		sx_motion_ego(&m->camera, m->features, m->flows, m->cells, at, prior, &m->ego);
+		if (turn == 0 && sx_motion_is_good(&m->ego))
+			break;
+	}
+	return m->ego.verdict == SX_MOTION_STEP_FOUND;
 }
 
 int sx_motion_guess_movers(const struct sx_motion_pair *m, const struct sx_motion_feature *f, double seconds,
@@ -164,8 +187,8 @@ void sx_motion_pair(struct sx_motion_pair *m, const struct sx_motion_frame *now,
 		    const struct sx_motion_range *prior)
 {
 	const struct sx_motion_cells cells = sx_motion_cells(m->width, m->height);
-	struct sx_motion_step at, last;
-	double offset = prior->px, last_offset = prior->px;
+	struct sx_motion_step last;
+	double last_offset = prior->px;
 
 	sx_motion_pair_clear(m, now, prior);
 	sx_motion_owners(now->stixels, now->stixel_count, now->stixel_width, &m->owner);
@@ -176,17 +199,18 @@ void sx_motion_pair(struct sx_motion_pair *m, const struct sx_motion_frame *now,
 	if (sx_motion_view_repeats(now->view, before))
 		return;
 	m->ego.verdict = SX_MOTION_STEP_FEW;
-	if (!sx_motion_begin(now->view, before, &m->camera, m->features, offset, expected, &at))
+	if (!first_pass(m, now->view, before, expected, prior, &last))
 		return;
-	for (int pass = 0; pass < SX_MOTION_PAIR_PASSES; pass++) {
-		search(m, now->view, before, &at, offset, pass ? &last : NULL, last_offset);
+	for (int pass = 1; pass < SX_MOTION_PAIR_PASSES; pass++) {
+		const struct sx_motion_step at = m->ego.step;
+		const double offset = m->ego.used.px;
+
+		search(m, now->view, before, &at, offset, &last, last_offset);
 		sx_motion_ego(&m->camera, m->features, m->flows, m->cells, &at, prior, &m->ego);
 		if (m->ego.verdict != SX_MOTION_STEP_FOUND)
 			return;
 		last = at;
 		last_offset = offset;
-		at = m->ego.step;
-		offset = m->ego.used.px;
 	}
 	search_movers(m, now, before);
 	sx_motion_group(&m->camera, &cells, m->features, m->flows, now->stixels, now->stixel_count,

@@ -55,8 +55,9 @@ struct sx_motion_frame {
  * there is none. expected: step of the pair before, if it was found, or NULL. prior: what is known of the offset.
  * The results depend on the arguments alone. Thread: the owner of m; allocates nothing.
  *
- * The search for the step has SX_MOTION_PAIR_PASSES passes: the first one around the step that
- * sx_motion_begin() chose, the next one around the step of the first. It searches those features again whose
+ * The search for the step has SX_MOTION_PAIR_PASSES passes. The first one is around the expected step. If there is
+ * none, or if it leads to no step on which a good part of the features agrees (sx_motion_is_good()), the first pass is
+ * made again around the step that sx_motion_begin() chooses. The next pass is around the step of the first. It searches those features again whose
  * expected place differs by more than SX_MOTION_PAIR_NEAR px in x or y. Then features of near objects, with
  * SX_MOTION_PAIR_MOVER_Q8 or more, that were not found well are searched again around the places of things that
  * move over the ground (sx_motion_guess_movers()). The step stays.
@@ -70,6 +71,8 @@ void sx_motion_pair(struct sx_motion_pair *m, const struct sx_motion_frame *now,
 /* Clears the results: there is no measurement yet. */
 void sx_motion_pair_clear(struct sx_motion_pair *m, const struct sx_motion_frame *now,
 			  const struct sx_motion_range *prior);
+/* Returns whether a first pass around an expected step was good enough: half of the found features agree. */
+bool sx_motion_is_good(const struct sx_motion_ego *ego);
 /* Returns whether two guesses differ so much that the search around one may miss what the other finds. */
 bool sx_motion_is_elsewhere(struct sx_motion_guess a, struct sx_motion_guess b);
 /* Returns whether a feature is one of a near object that was not found well where it would be if it stood. */
