@@ -85,14 +85,21 @@ struct bench_run {
 	/* several, because a single pair would stay in the cache, unlike pairs of a camera */
 	struct sx_pair pairs[4];
 	int pair_count;
+	int64_t submitted; /* frames so far: each one is BENCH_PERIOD_NS after the one before */
 	struct sx_engine engine;
+	struct sx_chain *chain; /* NULL: motion.mode is off */
 	struct sx_context *contexts[BENCH_CONTEXTS_MAX];
+	struct sx_pair in_flight[BENCH_CONTEXTS_MAX];
 	int context_count;
 	char device[160]; /* description of the device by the backend */
 	char volume[256]; /* the chosen engine.volume and the reason; empty: the engine has no choice */
 	void *record;	  /* copy of the finished frame, as the daemon copies a frame into the ring */
 	size_t record_bytes;
 };
+
+/* Submits the next pair to a context of the run: the pairs forwards, then backwards. Returns as submit(). */
+int bench_run_submit(struct bench_run *b, int context);
+#define BENCH_PERIOD_NS INT64_C(100000000)
 
 /* Prints a sentence on stderr. Returns `code`. */
 int bench_fail(int code, const char *text, const char *detail);

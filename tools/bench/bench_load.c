@@ -64,7 +64,7 @@ static int warm_up(struct bench_run *b)
 	int r = 0;
 
 	for (int i = 0; i < frames && r >= 0; i++) {
-		r = e->submit(b->contexts[i % n], &b->pairs[i % b->pair_count], NULL, NULL, NULL);
+		r = bench_run_submit(b, i % n);
 		if (r >= 0)
 			r = e->wait(b->contexts[i % n], -1);
 		if (r > 0)
@@ -84,8 +84,7 @@ static int run_busy(struct bench_load *l, struct bench_run *b, struct sx_sampler
 
 	while (r >= 0 && (collected < submitted || now_ns < end_ns)) {
 		if (now_ns < end_ns && submitted - collected < n) {
-			r = e->submit(b->contexts[submitted % n], &b->pairs[submitted % b->pair_count], NULL,
-				      NULL, NULL);
+			r = bench_run_submit(b, submitted % n);
 			submitted++;
 			continue;
 		}

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "capture/image/image_io.h"
 #include "capture/scene/scene.h"
+#include "stages/context.h"
 #include "stixel.h"
 #include "tools/bench/bench.h"
 
@@ -125,23 +126,40 @@ static int make_pairs(struct bench_run *b)
 	return code;
 }
 
+static void drop_contexts(struct bench_run *b)
+{
+	while (b->context_count > 0)
+		b->engine.backend->context_destroy(b->contexts[--b->context_count]);
+	if (b->chain)
+		b->engine.backend->chain_destroy(b->chain);
+	b->chain = b->config.chain = NULL;
+}
+
+static int contexts_failed(const struct bench_run *b, int r, const struct sx_why *why)
+{
+	return bench_fail(r == -ENOMEM || r == -EIO ? EX_SOFTWARE
+			  : r == -ENODEV	    ? EX_UNAVAILABLE
+						    : EX_CONFIG,
+			  b->engine.backend->name, why->text[0] ? why->text : strerror(-r));
+}
+
 int bench_run_contexts(struct bench_run *b, int count, bool time_stages, bool asleep)
 {
 	struct sx_why why = {""};
+	int r;
 
-	while (b->context_count > 0)
-		b->engine.backend->context_destroy(b->contexts[--b->context_count]);
+	drop_contexts(b);
 	b->config.time_stages = time_stages;
 	b->config.busy_wait = !asleep;
+	r = sx_chain_create(&b->chain, b->engine.backend, b->engine.device, &b->config, &why);
+	if (r < 0)
+		return contexts_failed(b, r, &why);
+	b->config.chain = b->chain;
 	while (b->context_count < count) {
-		int r = b->engine.backend->context_create(&b->contexts[b->context_count], b->engine.device,
-							  &b->config, &why);
-
+		r = b->engine.backend->context_create(&b->contexts[b->context_count], b->engine.device,
+						      &b->config, &why);
 		if (r < 0)
-			return bench_fail(r == -ENOMEM || r == -EIO ? EX_SOFTWARE
-					  : r == -ENODEV	    ? EX_UNAVAILABLE
-								    : EX_CONFIG,
-					  b->engine.backend->name, why.text[0] ? why.text : strerror(-r));
+			return contexts_failed(b, r, &why);
 		b->context_count++;
 	}
 	return 0;
@@ -183,8 +201,7 @@ int bench_run_open(struct bench_run *b, const struct bench_options *o, const str
 
 static void close_engine(struct bench_run *b)
 {
-	while (b->context_count > 0)
-		b->engine.backend->context_destroy(b->contexts[--b->context_count]);
+	drop_contexts(b);
 	sx_engine_close(&b->engine);
 }
 
@@ -230,13 +247,24 @@ static double part_ms(const struct bench_run *b, const struct bench_result *r, i
 	return sum;
 }
 
+int bench_run_submit(struct bench_run *b, int context)
+{
+	const int turn = b->pair_count > 1 ? 2 * (b->pair_count - 1) : 1;
+	const int at = (int)(b->submitted % turn), index = at < b->pair_count ? at : turn - at;
+	struct sx_pair *pair = &b->in_flight[context];
+
+	*pair = b->pairs[index];
+	pair->left_ns = pair->right_ns = b->submitted++ * BENCH_PERIOD_NS;
+	return b->engine.backend->submit(b->contexts[context], pair, NULL, NULL, NULL);
+}
+
 /* Runs one frame through the first context. */
-static int run_frame(struct bench_run *b, int i, int64_t *chain_ns, const struct sx_result **ret)
+static int run_frame(struct bench_run *b, int64_t *chain_ns, const struct sx_result **ret)
 {
 	const struct sx_backend *e = b->engine.backend;
 	struct sx_context *x = b->contexts[0];
 	int64_t began_ns = sx_now_ns();
-	int err = e->submit(x, &b->pairs[i % b->pair_count], NULL, NULL, NULL);
+	int err = bench_run_submit(b, 0);
 
 	if (err == 0)
 		err = e->wait(x, -1);
@@ -258,7 +286,7 @@ static int run_frames(struct bench_run *b, struct bench_result *result, bool tim
 	int64_t chain_ns;
 
 	for (int i = -b->options->warm_up; i < result->frames; i++) {
-		int err = run_frame(b, i + b->options->warm_up, &chain_ns, &r);
+		int err = run_frame(b, &chain_ns, &r);
 
 		if (err < 0)
 			return err;
@@ -295,7 +323,7 @@ static int run_pipelined(struct bench_run *b, struct bench_result *result)
 				err = bench_run_copy(b, e->result(x));
 		}
 		if (err >= 0 && i < frames)
-			err = e->submit(x, &b->pairs[i % b->pair_count], NULL, NULL, NULL);
+			err = bench_run_submit(b, i % n);
 	}
 	result->pipelined_ms = (double)(sx_now_ns() - began_ns) / 1e6 / frames;
 	return err < 0 ? err : 0;

@@ -72,8 +72,11 @@ static void *capture(void *timeline)
 		sx_image_copy(&slot->left, &scene->left);
 		sx_image_copy(&slot->right, &scene->right);
 		t->rows[i].capture_end = sx_now_ns();
-		t->pairs[i] = (struct sx_pair){
-			.left = slot->left, .right = slot->right, .number = (uint64_t)i + 1, .slot = slot};
+		t->pairs[i] = (struct sx_pair){.left = slot->left,
+					       .right = slot->right,
+					       .number = (uint64_t)i + 1,
+					       .left_ns = i * BENCH_PERIOD_NS,
+					       .slot = slot};
 		pthread_mutex_lock(&t->lock);
 		t->captured = i + 1;
 		pthread_cond_signal(&t->more);
