@@ -16,6 +16,7 @@
 #include "base/contract.h"
 #include "base/log.h"
 #include "base/wake.h"
+#include "daemon/motion/motion_fields.h"
 #include "daemon/pipeline.h"
 #include "ipc/frame.h"
 #include "stages/road/road_ground.h"
@@ -197,6 +198,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_frame_in_flight *
 	h->height_m = result->road.height_m;
 	fill_sigmas(h, &result->road);
 	fill_image_stats(p, f, result);
+	sx_motion_fill_header(h, result->ego, result->motion_span_ns);
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		h->stage_ns[i] = result->stage_ns[i];
 	h->captured = sx_telemetry_count(t, SX_METRIC_FRAMES_CAPTURED);
@@ -222,6 +224,16 @@ static void look_at_unit(struct sx_pipeline *p, struct sx_frame_in_flight *f, co
 		sx_road_unit_try(u, &map);
 	atomic_store_explicit(&p->c.telemetry->baseline_millionths, (unsigned)(1e6 * u->ratio),
 			      memory_order_relaxed);
+}
+
+/* Returns the records of motion of a frame; NULL: its motion is not measured. */
+static const struct stixel_motion *velocities_of(const struct sx_frame_in_flight *f,
+						 const struct sx_result *result)
+{
+	if (!result->velocities || !f->contexts->records)
+		return NULL;
+	sx_motion_records(result->velocities, result->count, f->contexts->records);
+	return f->contexts->records;
 }
 
 /* Hands the motion of the camera to the status. */
@@ -251,8 +263,8 @@ static int publish_frame(struct sx_pipeline *p, struct sx_frame_in_flight *f, bo
 		return count;
 	fill_header(p, f, result);
 	keep_road(p, &result->road, p->header.number, f->contexts->plan.calibration);
-	bytes = sx_frame_pack(p->bytes, p->frame_bytes, &p->header, result->offsets, result->stixels, images,
-			      count);
+	bytes = sx_frame_pack(p->bytes, p->frame_bytes, &p->header, result->offsets, result->stixels,
+			      velocities_of(f, result), images, count);
 	if (bytes < 0)
 		return (int)bytes;
 	sx_must(bytes, <=, p->frame_bytes);

@@ -237,6 +237,27 @@ struct stixel_frame_header {
 	 * publisher's section [vehicle]).
 	 */
 	double vehicle_low_m, vehicle_high_m;
+	/*
+	 * Since 1.7, present if header_bytes includes these fields. All are 0 if the publisher does not measure
+	 * motion (motion.mode). stixel_ego_of() and stixel_velocity() read them for a frame of any version. This frame
+	 * is measured against the frame before, which is about 0.1 s older. Axes are those of the left camera: x to the
+	 * right, y down, z ahead. Time since the frame before, 0: there is none.
+	 */
+	int64_t motion_span_ns;
+	/* Pose of this left camera in that of the frame before: rotation vector, and position. */
+	float ego_turn_rad[3], ego_way_m[3];
+	/* Standard deviations. All are 0 if the step is not known. */
+	float ego_turn_sigma_rad[3], ego_way_sigma_m[3];
+	/*
+	 * What is missing in all disparities, by the motion so far, and its standard deviation. Both are 0 if it is not
+	 * known.
+	 */
+	float range_offset_px, range_offset_sigma_px;
+	uint32_t motion_features; /* features found in both frames */
+	uint32_t motion_inliers;  /* those that agree on the step */
+	/* Offset in the frame of a struct stixel_motion for each stixel, in the same order, bytes. 0: there are none. */
+	uint32_t motion_offset;
+	uint32_t motion_reserved; /* 0 */
 };
 STIXEL_AT(stixel_frame_header, abi_major, 4);
 STIXEL_AT(stixel_frame_header, abi_minor, 6);
@@ -305,7 +326,38 @@ STIXEL_AT(stixel_frame_header, roll_sigma_rad, 744);
 STIXEL_AT(stixel_frame_header, height_sigma_m, 752);
 STIXEL_AT(stixel_frame_header, vehicle_low_m, 760);
 STIXEL_AT(stixel_frame_header, vehicle_high_m, 768);
-STIXEL_SIZE(stixel_frame_header, 776);
+STIXEL_AT(stixel_frame_header, motion_span_ns, 776);
+STIXEL_AT(stixel_frame_header, ego_turn_rad, 784);
+STIXEL_AT(stixel_frame_header, ego_way_m, 796);
+STIXEL_AT(stixel_frame_header, ego_turn_sigma_rad, 808);
+STIXEL_AT(stixel_frame_header, ego_way_sigma_m, 820);
+STIXEL_AT(stixel_frame_header, range_offset_px, 832);
+STIXEL_AT(stixel_frame_header, range_offset_sigma_px, 836);
+STIXEL_AT(stixel_frame_header, motion_features, 840);
+STIXEL_AT(stixel_frame_header, motion_inliers, 844);
+STIXEL_AT(stixel_frame_header, motion_offset, 848);
+STIXEL_AT(stixel_frame_header, motion_reserved, 852);
+STIXEL_SIZE(stixel_frame_header, 856);
+
+/* (since 1.7) What a stixel does. Unknown is not standing. */
+enum stixel_motion_state { STIXEL_MOTION_UNKNOWN = 0, STIXEL_MOTION_STANDS = 1, STIXEL_MOTION_MOVES = 2 };
+
+/*
+ * (since 1.7) Velocity of a stixel over the ground, along the axes of this frame's left camera. Not measured: both
+ * sigmas are 0. A stixel whose state is unknown may have a measured velocity.
+ */
+struct stixel_motion {
+	int16_t vx, vz;		  /* to the right, ahead, cm/s */
+	uint8_t sigma_x, sigma_z; /* standard deviations: stixel_sigma_m_s() */
+	int8_t correlation;	  /* of both errors, in 1/127 */
+	uint8_t state;		  /* enum stixel_motion_state */
+};
+STIXEL_AT(stixel_motion, vz, 2);
+STIXEL_AT(stixel_motion, sigma_x, 4);
+STIXEL_AT(stixel_motion, sigma_z, 5);
+STIXEL_AT(stixel_motion, correlation, 6);
+STIXEL_AT(stixel_motion, state, 7);
+STIXEL_SIZE(stixel_motion, 8);
 
 /*
  * A frame whose sizes, order and checksum have been checked. The function that fills it defines the owner of
@@ -393,6 +445,91 @@ static inline double stixel_depth_m(const struct stixel_frame_header *h, const s
 	double d = stixel_disparity_px(s);
 
 	return d > 0.0 ? h->fx * h->baseline_m / d : 0.0;
+}
+
+/* (since 1.7) Motion of the camera since the frame before: the header's fields of these names. */
+struct stixel_ego {
+	double seconds; /* since the frame before; 0: nothing is known */
+	double turn_rad[3], way_m[3], turn_sigma_rad[3], way_sigma_m[3];
+};
+
+/* (since 1.7) Computes the motion of the camera of a frame of any version. Returns 1; 0: it is not known. */
+static inline int stixel_ego_of(const struct stixel_frame_header *h, struct stixel_ego *ego)
+{
+	const struct stixel_ego none = {
+		0.0, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
+
+	*ego = none;
+	if (h->header_bytes < offsetof(struct stixel_frame_header, motion_reserved) + sizeof(uint32_t) ||
+	    h->motion_span_ns <= 0 || !(h->ego_way_sigma_m[2] > 0.0f))
+		return 0;
+	ego->seconds = (double)h->motion_span_ns / 1e9;
+	for (int i = 0; i < 3; i++) {
+		ego->turn_rad[i] = h->ego_turn_rad[i];
+		ego->way_m[i] = h->ego_way_m[i];
+		ego->turn_sigma_rad[i] = h->ego_turn_sigma_rad[i];
+		ego->way_sigma_m[i] = h->ego_way_sigma_m[i];
+	}
+	return 1;
+}
+
+/*
+ * (since 1.7) Returns the records of motion of a frame, one for each stixel, in the same order; NULL: the frame has
+ * none.
+ */
+static inline const struct stixel_motion *stixel_motion_of(const struct stixel_frame *frame)
+{
+	const struct stixel_frame_header *h = frame->header;
+
+	if (h->header_bytes < offsetof(struct stixel_frame_header, motion_reserved) + sizeof(uint32_t) ||
+	    h->motion_offset == 0)
+		return NULL;
+#ifdef __cplusplus
+	return reinterpret_cast<const struct stixel_motion *>(STIXEL_BYTES(frame->bytes) + h->motion_offset);
+#else
+	return (const struct stixel_motion *)(const void *)(STIXEL_BYTES(frame->bytes) + h->motion_offset);
+#endif
+}
+
+/* (since 1.7) Returns the standard deviation that a byte stands for, m/s, 1 cm/s to 635 m/s; 0: not measured. */
+static inline double stixel_sigma_m_s(uint8_t code)
+{
+	return code ? (double)((16u + (code & 15u)) << (code >> 4)) / 1600.0 : 0.0;
+}
+
+/* (since 1.7) Velocity of a stixel over the ground with its covariance: m/s, (m/s)^2. */
+struct stixel_velocity {
+	double vx, vz;
+	double sxx, sxz, szz;
+	int state; /* enum stixel_motion_state */
+};
+
+/*
+ * (since 1.7) Computes the velocity of stixel `index` of a frame of any version. Returns 1; 0: it was not measured,
+ * and all fields but the state are 0.
+ */
+static inline int stixel_velocity(const struct stixel_frame *frame, uint32_t index, struct stixel_velocity *v)
+{
+	const struct stixel_motion *table = stixel_motion_of(frame), *m;
+	const struct stixel_velocity none = {0.0, 0.0, 0.0, 0.0, 0.0, STIXEL_MOTION_UNKNOWN};
+	double x, z;
+
+	*v = none;
+	if (!table || index >= frame->header->stixel_count)
+		return 0;
+	m = &table[index];
+	if (m->state <= STIXEL_MOTION_MOVES)
+		v->state = m->state;
+	x = stixel_sigma_m_s(m->sigma_x);
+	z = stixel_sigma_m_s(m->sigma_z);
+	if (!(x > 0.0 && z > 0.0))
+		return 0;
+	v->vx = m->vx / 100.0;
+	v->vz = m->vz / 100.0;
+	v->sxx = x * x;
+	v->sxz = m->correlation / 127.0 * x * z;
+	v->szz = z * z;
+	return 1;
 }
 
 /* The road of a frame: the header's fields with these names. */

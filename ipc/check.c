@@ -71,6 +71,16 @@ static bool planes_fit(const struct stixel_frame_header *h)
 			  (uint64_t)h->plane_offset + h->plane_bytes);
 }
 
+/* True if the records of motion lie behind the stixels, before the planes, or if there are none. */
+static bool motion_fits(const struct stixel_frame_header *h, uint64_t stixels_end, uint64_t end)
+{
+	if (h->header_bytes < offsetof(struct stixel_frame_header, motion_reserved) + sizeof(uint32_t) ||
+	    h->motion_offset == 0)
+		return true;
+	return h->motion_offset % 8 == 0 && h->motion_offset >= stixels_end &&
+	       h->motion_offset + (uint64_t)h->stixel_count * sizeof(struct stixel_motion) <= end;
+}
+
 static bool sizes_fit(const struct stixel_frame_header *h, size_t bytes)
 {
 	uint64_t offsets_end = h->header_bytes + ((uint64_t)h->columns + 1) * sizeof(uint32_t);
@@ -79,7 +89,8 @@ static bool sizes_fit(const struct stixel_frame_header *h, size_t bytes)
 	return h->frame_bytes <= bytes && h->frame_bytes % 8 == 0 &&
 	       h->header_bytes >= STIXEL_HEADER_BYTES_LEAST && h->header_bytes % 8 == 0 &&
 	       h->columns <= COLUMNS_MAX && offsets_end <= h->stixels_offset && h->stixels_offset % 8 == 0 &&
-	       planes_fit(h) && stixels_end <= (h->plane_kind ? h->plane_offset : h->frame_bytes);
+	       planes_fit(h) && stixels_end <= (h->plane_kind ? h->plane_offset : h->frame_bytes) &&
+	       motion_fits(h, stixels_end, h->plane_kind ? h->plane_offset : h->frame_bytes);
 }
 
 static bool names_end(const struct stixel_frame_header *h)

@@ -145,9 +145,11 @@ static void fill_anchor(struct stixel_frame_header *h)
 }
 
 int64_t sx_frame_pack(void *out, size_t room, struct stixel_frame_header *h, const uint32_t *offsets,
-		      const struct stixel *stixels, const struct stixel_image *images, int image_count)
+		      const struct stixel *stixels, const struct stixel_motion *motion,
+		      const struct stixel_image *images, int image_count)
 {
-	size_t list_bytes = (size_t)h->stixel_count * sizeof(struct stixel);
+	const size_t list_bytes = (size_t)h->stixel_count * sizeof(struct stixel);
+	size_t motion_bytes = motion ? (size_t)h->stixel_count * sizeof(struct stixel_motion) : 0;
 	uint64_t image_bytes = 0;
 	uint8_t *to = out, *at;
 	size_t bytes;
@@ -161,13 +163,18 @@ int64_t sx_frame_pack(void *out, size_t room, struct stixel_frame_header *h, con
 	bytes = sx_frame_bytes(h->columns, h->stixel_count, image_bytes);
 	if (!bytes || bytes > room)
 		return -ENOBUFS;
+	if (motion_bytes > room - bytes || bytes + motion_bytes > STIXEL_FRAME_BYTES_MAX)
+		motion_bytes = 0;
+	bytes += motion_bytes;
 	h->magic = STIXEL_FRAME_MAGIC;
 	h->abi_major = STIXEL_ABI_MAJOR;
 	h->abi_minor = STIXEL_ABI_MINOR;
 	h->header_bytes = sizeof(*h);
 	h->frame_bytes = (uint32_t)bytes;
 	h->stixels_offset = (uint32_t)stixels_offset(sizeof(*h), h->columns);
-	place_images(h, images, image_count, h->stixels_offset + list_bytes);
+	h->motion_offset = motion_bytes ? h->stixels_offset + (uint32_t)list_bytes : 0;
+	h->motion_reserved = 0;
+	place_images(h, images, image_count, h->stixels_offset + list_bytes + motion_bytes);
 	for (int i = 0; i < STIXEL_STAGES; i++)
 		h->stage_name[i][STIXEL_STAGE_NAME_BYTES - 1] = 0;
 	fill_anchor(h);
@@ -177,6 +184,9 @@ int64_t sx_frame_pack(void *out, size_t room, struct stixel_frame_header *h, con
 	if (list_bytes)
 		memcpy(to + h->stixels_offset, stixels, list_bytes);
 	at = to + h->stixels_offset + list_bytes;
+	if (motion_bytes)
+		memcpy(at, motion, motion_bytes);
+	at += motion_bytes;
 	for (int i = 0; i < image_count; i++)
 		at = copy_image(at, &images[i]);
 	sx_must_or(return -ENOBUFS, at - to, <=, bytes);
@@ -214,6 +224,7 @@ int64_t sx_frame_shrink(void *out, size_t room, const void *frame)
 	bare = h.frame_bytes > room; /* the flag may be set in a frame that has stixels */
 	if (bare) {
 		h.columns = h.stixel_count = 0;
+		h.motion_offset = 0; /* in a header of an older publisher it is not stored */
 		h.stixels_offset = (uint32_t)stixels_offset(h.header_bytes, 0);
 		h.frame_bytes = h.stixels_offset;
 		h.flags |= STIXEL_FRAME_STIXELS_LEFT_OUT;

@@ -21,8 +21,8 @@
 size_t sx_frame_image_bytes(unsigned kinds, uint32_t width, uint32_t height);
 
 /*
- * Returns the size of the largest frame with these counts, bytes; 0 above STIXEL_FRAME_BYTES_MAX.
- * image_bytes: sum over all images.
+ * Returns the size of the largest frame with these counts and without records of motion, bytes; 0 above
+ * STIXEL_FRAME_BYTES_MAX. image_bytes: sum over all images.
  */
 size_t sx_frame_bytes(uint32_t columns, uint32_t stixels, size_t image_bytes);
 
@@ -30,12 +30,13 @@ size_t sx_frame_bytes(uint32_t columns, uint32_t stixels, size_t image_bytes);
  * Writes a frame to out (8-byte aligned, room bytes). The caller fills these parts of *header: epoch, number,
  * times, image, camera, road, counters, stages, columns, stixel_count. The function fills the rest, also in
  * *header: magic, versions, sizes, offsets, planes, anchor, published_ns unless set, checksum. offsets:
- * columns + 1 entries. images: image_count of them (0 to 2, of different kinds), copied row by row from any
+ * columns + 1 entries. motion: a record for each stixel, or NULL. They are left out if they do not fit. images: image_count of them (0 to 2, of different kinds), copied row by row from any
  * memory. Returns the bytes written, -ENOBUFS (does not fit) or -EINVAL (inconsistent: a reader would refuse
  * it). Any thread; allocates nothing.
  */
 int64_t sx_frame_pack(void *out, size_t room, struct stixel_frame_header *header, const uint32_t *offsets,
-		      const struct stixel *stixels, const struct stixel_image *images, int image_count);
+		      const struct stixel *stixels, const struct stixel_motion *motion,
+		      const struct stixel_image *images, int image_count);
 
 /* Sets another epoch and number in a packed frame (a recording played back) and recomputes its checksum. */
 void sx_frame_restamp(void *frame, uint64_t epoch, uint64_t number);

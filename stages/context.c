@@ -14,6 +14,8 @@
 #include "stages/stereo/census.h"
 #include "stages/stereo/ingest.h"
 #include "stages/stixels/cells.h"
+#include "stages/stixels/compact.h"
+#include "stages/stixels/reduce.h"
 
 const char *const sx_volume_names[] = {[SX_VOLUME_AUTO] = "auto",
 				       [SX_VOLUME_STORED] = "stored",
@@ -129,6 +131,14 @@ int sx_context_maps_init(struct sx_rectify_map map[2], const struct sx_context_c
 	if (r < 0)
 		sx_rectify_map_finish(&map[0]);
 	return r;
+}
+
+size_t sx_context_stixels(const struct sx_context_config *c)
+{
+	const struct sx_stixel_params *p = &c->params.stixels;
+
+	return sx_compact_capacity(sx_reduce_columns(c->width, p->width), sx_cell_rows(p, c->height),
+				   p->max_per_column);
 }
 
 void sx_context_resolve(struct sx_params *p)

@@ -51,6 +51,9 @@ bool sx_chain_fits(const struct sx_context_config *a, const struct sx_context_co
 int sx_chain_create(struct sx_chain **ret, const struct sx_backend *backend, struct sx_device *d,
 		    const struct sx_context_config *c, struct sx_why *why);
 
+/* Returns the number of stixels of a frame, at most. */
+size_t sx_context_stixels(const struct sx_context_config *c);
+
 /* Return the size of the images of a pair, px. */
 static inline int sx_context_pair_width(const struct sx_context_config *c)
 {

@@ -173,22 +173,13 @@ static int create_segmenter(struct sx_context *x)
 	return r < 0 ? r : sx_dp_create(&x->dp, x->dp_tables);
 }
 
-/* Returns the number of stixels of a frame, at most. */
-static size_t most_stixels(const struct sx_context_config *c)
-{
-	const struct sx_stixel_params *p = &c->params.stixels;
-
-	return sx_compact_capacity(sx_reduce_columns(c->width, p->width), sx_cell_rows(p, c->height),
-				   p->max_per_column);
-}
-
 static int take_stixel_memory(struct sx_context *x)
 {
 	const struct sx_params *p = &x->config.params;
 	int w = x->config.width, h = x->config.height, r;
 	int columns = sx_reduce_columns(w, p->stixels.width), rows = sx_cell_rows(&p->stixels, h);
 
-	x->stixels = reference_take(x, sizeof(*x->stixels) * most_stixels(&x->config));
+	x->stixels = reference_take(x, sizeof(*x->stixels) * sx_context_stixels(&x->config));
 	x->offsets = reference_take(x, sizeof(*x->offsets) * ((size_t)columns + 1));
 	if (!x->stixels || !x->offsets)
 		return -ENOMEM;
@@ -224,7 +215,7 @@ static int take_motion_memory(struct sx_context *x)
 	if (!c->chain)
 		return 0;
 	r = sx_motion_pair_init(&x->motion, &c->params.camera, c->width, c->height,
-				(uint32_t)most_stixels(c));
+				(uint32_t)sx_context_stixels(c));
 	if (r < 0)
 		return r;
 	x->bytes += sx_motion_pair_bytes(&x->motion);
@@ -248,7 +239,7 @@ static int reference_chain_create(struct sx_chain **ret, struct sx_device *d,
 {
 	struct sx_chain *chain = calloc(1, sizeof(*chain));
 	int r = chain ? sx_motion_chain_init(&chain->motion, &c->params.camera, c->width, c->height,
-					     (uint32_t)most_stixels(c))
+					     (uint32_t)sx_context_stixels(c))
 		      : -ENOMEM;
 
 	if (r < 0) {

@@ -311,14 +311,6 @@ static int context_take_matcher(struct sx_context *x)
 	return r < 0 ? r : share_memory(x->device, &x->matcher, NULL);
 }
 
-static uint32_t most_stixels(const struct sx_context_config *c)
-{
-	const struct sx_stixel_params *p = &c->params.stixels;
-
-	return (uint32_t)sx_compact_capacity(sx_reduce_columns(c->width, p->width),
-					     sx_cell_rows(p, c->height), p->max_per_column);
-}
-
 static int context_take_motion(struct sx_context *x)
 {
 	const struct sx_context_config *c = &x->config;
@@ -326,7 +318,8 @@ static int context_take_motion(struct sx_context *x)
 
 	if (!c->chain)
 		return 0;
-	r = sx_motion_pair_init(&x->motion, &c->params.camera, c->width, c->height, most_stixels(c));
+	r = sx_motion_pair_init(&x->motion, &c->params.camera, c->width, c->height,
+				(uint32_t)sx_context_stixels(c));
 	if (r < 0)
 		return r;
 	x->bytes += sx_motion_pair_bytes(&x->motion);
@@ -372,7 +365,7 @@ static int context_take_memory(struct sx_context *x)
 		sx_speckle_init(&x->speckle, x->matcher.kernels, &p->filters, w, h, x->speckle_memory);
 	}
 	x->offsets = context_take(x, ((size_t)columns + 1) * sizeof(*x->offsets));
-	x->stixels = context_take(x, most_stixels(&x->config) * sizeof(*x->stixels));
+	x->stixels = context_take(x, sx_context_stixels(&x->config) * sizeof(*x->stixels));
 	x->bytes += sizeof(*x) + sx_matcher_bytes(&x->matcher) + sx_road_finder_bytes(x->road_finder) +
 		    sx_segmenter_bytes(x->segmenter) + sx_segments_bytes(&x->segments);
 	return x->offsets && x->stixels ? context_take_motion(x) : -ENOMEM;
@@ -493,7 +486,7 @@ static int cpu_chain_create(struct sx_chain **ret, struct sx_device *d, const st
 	r = sx_cpu_motion_create(&chain->twin, d->kernels, d->pool);
 	if (r == 0)
 		r = sx_motion_chain_init(&chain->motion, &c->params.camera, c->width, c->height,
-					 most_stixels(c));
+					 (uint32_t)sx_context_stixels(c));
 	if (r < 0) {
 		cpu_chain_destroy(chain);
 		return complain(why, r, "motion");

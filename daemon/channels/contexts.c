@@ -36,7 +36,10 @@ static int take_chain(struct sx_contexts *s, struct sx_device *device, const str
 		return 0;
 	atomic_fetch_add(&s->chain->users, 1);
 	s->plan.config.chain = s->chain->chain;
-	return r;
+	if (r < 0)
+		return r;
+	s->records = calloc(sx_context_stixels(&s->plan.config), sizeof(*s->records));
+	return s->records ? 0 : -ENOMEM;
 }
 
 static void leave_chain(struct sx_contexts *s)
@@ -107,6 +110,7 @@ void sx_contexts_destroy(struct sx_contexts *s)
 	for (int i = 0; i < s->count; i++)
 		s->backend->context_destroy(s->context[i]);
 	leave_chain(s);
+	free(s->records);
 	sx_road_unit_finish(&s->unit);
 	for (int side = 0; side < 2; side++)
 		sx_rectify_map_finish(&s->map[side]);

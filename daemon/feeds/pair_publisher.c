@@ -146,7 +146,7 @@ void sx_pair_publisher_publish(struct sx_pair_publisher *o, const struct sx_cont
 	h->published_ns = 0; /* 0: sx_frame_pack() sets the time */
 	h->clock = (uint8_t)pair->clock;
 	h->stamp = (uint8_t)pair->stamp;
-	bytes = sx_frame_pack(o->bytes, o->frame_bytes, h, no_columns, NULL, images, 2);
+	bytes = sx_frame_pack(o->bytes, o->frame_bytes, h, no_columns, NULL, NULL, images, 2);
 	now_ns = sx_now_ns();
 	r = bytes < 0 ? (int)bytes : sx_ring_publish(o->ring, o->bytes, (size_t)bytes);
 	if (r < 0) {

@@ -32,7 +32,7 @@ def fields(header, name):
                          re.sub(r"/\*.*?\*/", "", code, flags=re.S).replace("\n", " "))
         for item in words.group(3).split(","):
             field, array = re.match(r"\s*\**(\w+)((?:\[\w+\])*)", item).groups()
-            bits = 64 if "double" in words.group(2) else int(
+            bits = {"double": 64, "float": 32}.get(words.group(2)) or int(
                 re.search(r"(\d+)_t$|char$", words.group(2)).group(1) or 8)
             size = bits // 8
             count = 1

@@ -25,13 +25,20 @@ const char *sx_motion_verdict_text(enum sx_motion_verdict verdict)
 	return texts[verdict];
 }
 
-void sx_motion_turn_deg(const struct sx_motion_step *step, double turn[3])
+void sx_motion_turn_rad(const struct sx_motion_step *step, double turn[3])
 {
 	const double *q = step->q, half = sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-	const double k = half > 0 ? 2.0 * atan2(half, q[0]) / half * DEGREES : 0.0;
+	const double k = half > 0 ? 2.0 * atan2(half, q[0]) / half : 0.0;
 
 	for (int i = 0; i < 3; i++)
 		turn[i] = k * q[1 + i];
+}
+
+void sx_motion_turn_deg(const struct sx_motion_step *step, double turn[3])
+{
+	sx_motion_turn_rad(step, turn);
+	for (int i = 0; i < 3; i++)
+		turn[i] *= DEGREES;
 }
 
 bool sx_range_is_known(const struct sx_motion_range *range)

@@ -19,7 +19,8 @@
 /* Returns a verdict in words: "found", "too few features were found again". */
 const char *sx_motion_verdict_text(enum sx_motion_verdict verdict);
 
-/* Computes the turn of a step, degrees, as a vector along its axis: about x (up), y (to the right), z (clockwise). */
+/* Computes the turn of a step as a vector along its axis: about x (up), y (to the right), z (clockwise). */
+void sx_motion_turn_rad(const struct sx_motion_step *step, double turn[3]);
 void sx_motion_turn_deg(const struct sx_motion_step *step, double turn[3]);
 
 /* at_m: a round distance, about where disparities are 20 px. Positive: distances there are too long. */

@@ -126,7 +126,7 @@ size_t help_frame(void *out, const struct help_shape *shape, uint64_t epoch, uin
 		fill_plane(plane, shape, epoch, number);
 		images[0].data = images[1].data = plane;
 	}
-	bytes = sx_frame_pack(out, help_frame_bytes(shape), &h, offsets, stixels, images,
+	bytes = sx_frame_pack(out, help_frame_bytes(shape), &h, offsets, stixels, NULL, images,
 			      !plane	    ? 0
 			      : shape->left ? 2
 					    : 1);

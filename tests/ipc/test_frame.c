@@ -315,20 +315,21 @@ static void contradictions_are_not_packed(void **state)
 		.number = 1, .epoch = 1, .columns = 3, .stixel_count = 2, .image_height = 100};
 	struct stixel_frame_header h;
 	uint16_t pixels[12] = {0};
+	const struct stixel_motion motion[2] = {{.vx = 5, .sigma_x = 1}, {.state = STIXEL_MOTION_MOVES}};
 	const struct stixel_image disparity = {STIXEL_PLANE_DISPARITY, 3, 4, 6, pixels};
 	const struct stixel_image left = {STIXEL_PLANE_LEFT, 6, 2, 6, pixels};
 	struct stixel_image images[2];
 	uint64_t out[200];
 
-#define PACK(error, count, ...)                                                             \
-	do {                                                                                \
-		int64_t packed;                                                             \
-		h = good;                                                                   \
-		images[0] = disparity;                                                      \
-		images[1] = left;                                                           \
-		__VA_ARGS__;                                                                \
-		packed = sx_frame_pack(out, sizeof(out), &h, offsets, list, images, count); \
-		assert_int_equal(packed < 0 ? packed : 0, error);                           \
+#define PACK(error, count, ...)                                                                     \
+	do {                                                                                        \
+		int64_t packed;                                                                     \
+		h = good;                                                                           \
+		images[0] = disparity;                                                              \
+		images[1] = left;                                                                   \
+		__VA_ARGS__;                                                                        \
+		packed = sx_frame_pack(out, sizeof(out), &h, offsets, list, motion, images, count); \
+		assert_int_equal(packed < 0 ? packed : 0, error);                                   \
 	} while (0)
 	PACK(0, 0, (void)0);
 	PACK(-EINVAL, 0, h.number = 0);
@@ -365,9 +366,9 @@ static void contradictions_are_not_packed(void **state)
 	PACK(0, 0, (void)0);
 #undef PACK
 	h = good;
-	assert_int_equal(sx_frame_pack(out, 64, &h, offsets, list, NULL, 0), -ENOBUFS);
-	assert_int_equal(sx_frame_bytes(3, 2, 0), 776 + 16 + 32);
-	assert_int_equal(sx_frame_bytes(4, 2, 0), 776 + 24 + 32);
+	assert_int_equal(sx_frame_pack(out, 64, &h, offsets, list, NULL, NULL, 0), -ENOBUFS);
+	assert_int_equal(sx_frame_bytes(3, 2, 0), 856 + 16 + 32);
+	assert_int_equal(sx_frame_bytes(4, 2, 0), 856 + 24 + 32);
 	assert_int_equal(sx_frame_bytes(1, UINT32_MAX, 0), 0);
 	assert_int_equal(sx_frame_bytes(1, 1, SIZE_MAX), 0);
 }
@@ -385,14 +386,86 @@ static void frames_shrink(void **state)
 	assert_int_equal(frame.header->flags, STIXEL_FRAME_PLANE_LEFT_OUT);
 	assert_null(frame.plane);
 	assert_true(help_frame_good(&frame, &both));
-	assert_int_equal(sx_frame_shrink(b, plain - 8, a), 784);
-	assert_int_equal(stixel_parse(&frame, b, 784), 0);
+	assert_int_equal(sx_frame_shrink(b, plain - 8, a), 864);
+	assert_int_equal(stixel_parse(&frame, b, 864), 0);
 	assert_int_equal(frame.header->flags, STIXEL_FRAME_PLANE_LEFT_OUT | STIXEL_FRAME_STIXELS_LEFT_OUT);
 	assert_int_equal(frame.header->columns, 0);
 	assert_int_equal(frame.header->number, 5);
-	assert_int_equal(sx_frame_shrink(b, 783, a), -ENOBUFS);
+	assert_int_equal(sx_frame_shrink(b, 863, a), -ENOBUFS);
 	free(a);
 	free(b);
+}
+
+/* Records of motion lie between stixels and images, and are left out before a frame is too large. */
+static void motion_travels(void **state)
+{
+	static const uint32_t offsets[] = {0, 2, 3};
+	const struct stixel list[3] = {{.row_bottom = 3}, {.row_top = 4, .row_bottom = 9}, {.column = 1}};
+	const struct stixel_motion motion[3] = {
+		{.vx = -150, .vz = 1234, .sigma_x = 17, .sigma_z = 255, .correlation = -127, .state = 2},
+		{.state = 1},
+		{.vx = 7, .sigma_x = 3, .sigma_z = 3, .state = 9}};
+	const struct stixel_frame_header good = {.epoch = 7,
+						 .number = 1,
+						 .columns = 2,
+						 .column_width = 5,
+						 .stixel_count = 3,
+						 .image_height = 10,
+						 .motion_span_ns = 100000000,
+						 .ego_way_m = {0.1f, 0, 1.5f},
+						 .ego_way_sigma_m = {0.01f, 0.01f, 0.02f},
+						 .ego_turn_rad = {0, 0.25f, 0}};
+	static _Alignas(8) uint8_t out[2048], copy[2048], pixels[64];
+	const struct stixel_image image = {STIXEL_PLANE_LEFT, 8, 8, 8, pixels};
+	const size_t plain = sx_frame_bytes(2, 3, 64);
+	struct stixel_frame_header h = good, *packed = (struct stixel_frame_header *)out;
+	struct stixel_frame frame;
+	struct stixel_velocity v;
+	struct stixel_ego ego;
+
+	assert_int_equal(sx_frame_pack(out, sizeof(out), &h, offsets, list, motion, &image, 1), plain + 24);
+	assert_int_equal(stixel_parse(&frame, out, plain + 24), 0);
+	assert_memory_equal(stixel_motion_of(&frame), motion, sizeof(motion));
+	assert_int_equal(stixel_ego_of(frame.header, &ego), 1);
+	assert_true(ego.seconds == 0.1 && ego.way_m[2] == 1.5 && ego.turn_rad[1] == 0.25);
+	assert_int_equal(stixel_velocity(&frame, 0, &v), 1);
+	assert_true(v.vx == -1.5 && v.vz == 12.34 && v.state == STIXEL_MOTION_MOVES);
+	assert_true(v.sxx == 34.0 / 1600 * (34.0 / 1600) && v.sxz == -34.0 / 1600 * 634.88);
+	assert_int_equal(stixel_velocity(&frame, 1, &v), 0);
+	assert_true(v.state == STIXEL_MOTION_STANDS && v.szz == 0);
+	assert_int_equal(stixel_velocity(&frame, 2, &v), 1);
+	assert_int_equal(v.state, STIXEL_MOTION_UNKNOWN); /* of a newer publisher */
+	assert_int_equal(stixel_velocity(&frame, 3, &v), 0);
+	/* without the image, then without the stixels */
+	assert_int_equal(sx_frame_shrink(copy, sizeof(copy), out), plain + 24 - 64);
+	assert_int_equal(stixel_parse(&frame, copy, plain + 24 - 64), 0);
+	assert_memory_equal(stixel_motion_of(&frame), motion, sizeof(motion));
+	assert_int_equal(sx_frame_shrink(copy, 870, out), 864);
+	assert_int_equal(stixel_parse(&frame, copy, 864), 0);
+	assert_null(stixel_motion_of(&frame));
+	/* a table that leaves the frame or lies in others is refused */
+	for (int i = 0; i < 4; i++) {
+		const uint32_t at[] = {8, 4 + packed->motion_offset, packed->motion_offset - 8,
+				       packed->motion_offset + 8};
+
+		memcpy(copy, out, sizeof(copy));
+		((struct stixel_frame_header *)copy)->motion_offset = at[i];
+		assert_int_equal(stixel_seal(copy, plain + 24), 0);
+		assert_int_equal(stixel_parse(&frame, copy, plain + 24), -EBADMSG);
+	}
+	/* no room for the table; and a publisher without one */
+	h = good;
+	assert_int_equal(sx_frame_pack(out, plain + 16, &h, offsets, list, motion, &image, 1), plain);
+	assert_int_equal(stixel_parse(&frame, out, plain), 0);
+	assert_null(stixel_motion_of(&frame));
+	h = good;
+	h.ego_way_sigma_m[2] = 0;
+	assert_int_equal(sx_frame_pack(out, sizeof(out), &h, offsets, list, NULL, NULL, 0), plain - 64);
+	assert_int_equal(stixel_parse(&frame, out, plain), 0);
+	assert_int_equal(stixel_velocity(&frame, 0, &v), 0);
+	assert_int_equal(stixel_ego_of(frame.header, &ego), 0);
+	packed->header_bytes = 776;
+	assert_int_equal(stixel_ego_of(packed, &ego), 0);
 }
 
 /* A program that changes a frame can seal it again. The checksum does not cover images. */
@@ -404,7 +477,7 @@ static void a_changed_frame_is_sealed(void **state)
 	const struct stixel_image image = {STIXEL_PLANE_LEFT, 8, 8, 8, pixels};
 	struct stixel_frame_header *packed = (struct stixel_frame_header *)out;
 	struct stixel_frame frame;
-	const int64_t bytes = sx_frame_pack(out, sizeof(out), &h, offsets, NULL, &image, 1);
+	const int64_t bytes = sx_frame_pack(out, sizeof(out), &h, offsets, NULL, NULL, &image, 1);
 	const uint32_t sum = packed->checksum;
 
 	assert_true(bytes > 0);
@@ -546,6 +619,7 @@ int main(void)
 		cmocka_unit_test(images_come_as_they_are),
 		cmocka_unit_test(contradictions_are_not_packed),
 		cmocka_unit_test(frames_shrink),
+		cmocka_unit_test(motion_travels),
 		cmocka_unit_test(a_changed_frame_is_sealed),
 		cmocka_unit_test(the_ground_leans_and_bends),
 		cmocka_unit_test(frames_of_older_publishers_are_read),

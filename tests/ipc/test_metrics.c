@@ -25,6 +25,7 @@ static void fill(struct sx_report *r)
 	r->state = "running";
 	r->engine.input = "copy";
 	r->source.cameras = 2;
+	r->motion.measured = true;
 	snprintf(r->semantics.source, sizeof(r->semantics.source), "net");
 	snprintf(r->external.source, sizeof(r->external.source), "net");
 	snprintf(r->power.source, sizeof(r->power.source), "sensor");

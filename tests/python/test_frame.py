@@ -14,7 +14,7 @@ import unittest
 import numpy as np
 import support
 import stixel
-from stixel import Kind, Plane, _check
+from stixel import Kind, Plane, _check, _layout
 from stixel._planes import join, select
 from support import of_1_2, of_before, pack, seal
 
@@ -123,6 +123,36 @@ class Values(unittest.TestCase):
         want = stixels.tobytes()
         del f  # the memory lives as long as an array refers to it
         self.assertEqual(stixels.tobytes(), want)
+
+    def test_motion(self):
+        f = self.frame()
+        self.assertEqual((f.ego, f.range_offset, f.velocities), (None, None, None))
+        plain = pack(COLUMNS, motion_span_ns=100000000, ego_way_m=(0.5, 0, 1.5), ego_way_sigma_m=(0.01, 0.02, 0.25),
+                     ego_turn_rad=(0, 0.25, 0), range_offset_px=0.5, range_offset_sigma_px=0.125)
+        f = stixel.load(plain)
+        self.assertEqual((f.ego.seconds, f.ego.way_m, f.ego.turn_rad), (0.1, (0.5, 0, 1.5), (0, 0.25, 0)))
+        self.assertEqual((f.ego.way_sigma_m[2], f.range_offset), (0.25, (0.5, 0.125)))
+        self.assertIsNone(f.velocities)
+        records = np.zeros(3, _layout.MOTION_RECORD)
+        records[0] = (-150, 1234, 17, 32, -127, 2)
+        records[1]["state"] = 1
+        records[2] = (7, 0, 3, 3, 0, 9)
+        h = np.frombuffer(plain, stixel.HEADER, 1).copy()
+        h["motion_offset"] = len(plain)
+        h["frame_bytes"] += records.nbytes
+        f = stixel.load(seal(h.tobytes() + plain[h.itemsize:] + records.tobytes()))
+        v = f.velocities
+        self.assertEqual((v.dtype, len(v)), (stixel.VELOCITY, 3))
+        self.assertEqual(v["vx"].tolist()[0], -1.5)
+        self.assertAlmostEqual(float(v["vz"][0]), 12.34, 5)
+        x, z = 34 / 1600, 16 * 4 / 1600
+        for name, want in (("sxx", x * x), ("sxz", -x * z), ("szz", z * z)):
+            self.assertAlmostEqual(float(v[name][0]), want, 6)
+        self.assertTrue(np.isnan([v["vx"][1], v["szz"][1]]).all())
+        self.assertEqual(v["state"].tolist(), [stixel.MotionState.MOVES, stixel.MotionState.STANDS, 0])
+        with self.assertRaises(stixel.Damaged):
+            h["motion_offset"] += 8
+            stixel.load(seal(h.tobytes() + plain[h.itemsize:] + records.tobytes()))
 
     def test_an_older_publisher(self):
         old = stixel.load(of_1_2(pack(COLUMNS, road_origin=1, road_slope=0.25, road_offset=-50, height_m=1.5,

@@ -17,7 +17,8 @@ HEADER = os.path.join(support.SOURCE, "include", "stixel.h")
 HEADERS = [HEADER, *(HEADER.replace(".h", "_%s.h" % name)
                      for name in ("convert", "disparity", "pairs", "recording", "messages"))]
 CC = os.environ["STIXEL_CC"].split()
-STRUCTS = {"stixel": stixel.STIXEL, "stixel_frame_header": stixel.HEADER, "stixel_frame": _layout.CFrame,
+STRUCTS = {"stixel": stixel.STIXEL, "stixel_motion": _layout.MOTION_RECORD,
+           "stixel_frame_header": stixel.HEADER, "stixel_frame": _layout.CFrame,
            "stixel_status": _layout.CStatus, "stixel_scores_format": _layout.CScoresFormat,
            "stixel_scores_planes": _layout.CScoresPlanes, "stixel_disparity_format": _layout.CDisparityFormat,
            "stixel_disparity_map": _layout.CDisparityMap, "stixel_raw_camera": _layout.CRawCamera,
@@ -31,6 +32,7 @@ STRUCTS = {"stixel": stixel.STIXEL, "stixel_frame_header": stixel.HEADER, "stixe
 # enum of the header -> class, prefix of its names in the header
 ENUMS = {"stixel_kind": (_layout.Kind, "STIXEL_"), "stixel_clock": (_layout.Clock, "STIXEL_CLOCK_"),
          "stixel_stamp": (_layout.Stamp, "STIXEL_STAMP_"), "stixel_road": (_layout.RoadOrigin, "STIXEL_ROAD_"),
+         "stixel_motion_state": (_layout.MotionState, "STIXEL_MOTION_"),
          "stixel_plane": (_layout.Plane, "STIXEL_PLANE_"), "stixel_state": (_layout.State, "STIXEL_STATE_"),
          "stixel_publisher": (_layout.Publisher, "STIXEL_PUBLISHER_"),
          "stixel_free": (_layout.Free, "STIXEL_FREE_"),

@@ -14,10 +14,10 @@ from ._convert import Scan
 from ._disparity import DisparityWriter
 from ._errors import (BadName, Busy, Damaged, Died, Ended, LibraryError, NotAllowed, NotConnected, NotRunning,
                       NotStixel, NotSupported, OtherVersion, Refused, Restarted, StixelError)
-from ._frame import Counts, Frame, load
+from ._frame import Counts, Ego, Frame, RangeOffset, load
 from ._geometry import Camera, Road
-from ._layout import (BOX, FREE_COLUMN, HEADER, POINT, STIXEL, Clock, Flag, FrameFlag, Free, Kind, Part, Plane,
-                      Publisher, RoadOrigin, ScanAs, Stamp, State)
+from ._layout import (BOX, FREE_COLUMN, HEADER, POINT, STIXEL, VELOCITY, Clock, Flag, FrameFlag, Free, Kind,
+                      MotionState, Part, Plane, Publisher, RoadOrigin, ScanAs, Stamp, State)
 from ._library import library_version
 from ._open import open, open_path
 from ._pairs import Pair, PairCounts, PairWriter, RawCamera
@@ -29,12 +29,12 @@ from ._url import open_url
 
 __all__ = [
     "BOX", "BadName", "Busy", "Camera", "Clock", "Counts", "Damage", "Damaged", "Died", "DisparityWriter", "End",
-    "Ended",
-    "FREE_COLUMN", "Flag", "Frame", "FrameFlag", "Free", "Gap", "GapReason", "HEADER", "Kind", "LibraryError", "Life",
-    "NotAllowed", "NotConnected", "NotRunning", "NotStixel", "NotSupported", "OtherVersion", "POINT", "Pair",
-    "PairCounts", "PairWriter", "Part", "Plane", "Publisher", "RawCamera", "Reader", "Recording", "Refused",
-    "Restarted", "Road", "RoadOrigin", "STIXEL", "Scan", "ScanAs", "ScoreWriter", "Stamp", "State", "Status",
-    "StixelError", "class_colour", "library_version", "load", "one_hot", "open", "open_path", "open_url"]
+    "Ego", "Ended", "FREE_COLUMN", "Flag", "Frame", "FrameFlag", "Free", "Gap", "GapReason", "HEADER", "Kind",
+    "LibraryError", "Life", "MotionState", "NotAllowed", "NotConnected", "NotRunning", "NotStixel", "NotSupported",
+    "OtherVersion", "POINT", "Pair", "PairCounts", "PairWriter", "Part", "Plane", "Publisher", "RangeOffset",
+    "RawCamera", "Reader", "Recording", "Refused", "Restarted", "Road", "RoadOrigin", "STIXEL", "Scan", "ScanAs",
+    "ScoreWriter", "Stamp", "State", "Status", "StixelError", "VELOCITY", "class_colour", "library_version", "load",
+    "one_hot", "open", "open_path", "open_url"]
 
 
 def __getattr__(name: str) -> str:

@@ -15,8 +15,8 @@ from ._check import check
 from ._classes import PublisherClasses, labels_of
 from ._convert import Scan, boxes_of, free_of, points_of, scan_of
 from ._geometry import Camera, Road, disparity_cloud, stixel_disparity, stixel_quads
-from ._layout import (CLASSES_MAX, IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, STIXEL, Clock, FrameFlag, Free,
-                      Plane, PointsOf, RoadOrigin, Stamp, header_of)
+from ._layout import (CLASSES_MAX, IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, MOTION_RECORD, STIXEL, VELOCITY,
+                      Clock, FrameFlag, Free, MotionState, Plane, PointsOf, RoadOrigin, Stamp, header_of)
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -40,6 +40,26 @@ class Counts(NamedTuple):
     dropped_overload: int  #: pairs replaced by newer ones because the engine was busy
     dropped_unpaired: int
     dropped_corrupt: int
+
+
+class Ego(NamedTuple):
+    """Motion of the camera since the frame before, which is about 0.1 s older.
+
+    It is the pose of this frame's left camera in that of the frame before: x to the right, y down, z ahead.
+    """
+
+    seconds: float  #: time since the frame before
+    turn_rad: Tuple[float, float, float]  #: rotation vector
+    way_m: Tuple[float, float, float]
+    turn_sigma_rad: Tuple[float, float, float]  #: standard deviations
+    way_sigma_m: Tuple[float, float, float]
+
+
+class RangeOffset(NamedTuple):
+    """What is missing in all disparities, as the motion of the camera so far shows."""
+
+    px: float
+    sigma_px: float  #: standard deviation
 
 
 class Frame:
@@ -260,6 +280,45 @@ class Frame:
         if self._classes is None or isinstance(self._classes, tuple):
             return self._classes
         return self._classes.of(self.epoch)
+
+    # -- motion --
+    @property
+    def ego(self) -> Optional[Ego]:
+        """Motion of the camera since the frame before. None: not known, or not measured (motion.mode)."""
+        h = self._header
+        if h["motion_span_ns"] <= 0 or not h["ego_way_sigma_m"][2] > 0:
+            return None
+        turn, way, turn_sigma, way_sigma = (
+            (float(v[0]), float(v[1]), float(v[2])) for v in (h["ego_" + name] for name in Ego._fields[1:]))
+        return Ego(float(h["motion_span_ns"]) / 1e9, turn, way, turn_sigma, way_sigma)
+
+    @property
+    def range_offset(self) -> Optional[RangeOffset]:
+        """What is missing in all disparities, by the motion of the camera. None: not known."""
+        px, sigma = float(self._header["range_offset_px"]), float(self._header["range_offset_sigma_px"])
+        return RangeOffset(px, sigma) if sigma > 0 else None
+
+    @property
+    def velocities(self) -> Optional[NDArray[Any]]:
+        """Velocity of each stixel over the ground (dtype stixel.VELOCITY), in the order of the stixels.
+
+        None: motion is not measured. vx, vz: m/s along the axes of this frame's left camera, to the right and ahead;
+        nan: not measured. sxx, sxz, szz: covariance. state: stixel.MotionState. Each call computes a new array.
+        """
+        h = self._header
+        if not h["motion_offset"]:
+            return None
+        record = np.frombuffer(self._data, MOTION_RECORD, int(h["stixel_count"]), int(h["motion_offset"]))
+        measured = (record["sigma_x"] > 0) & (record["sigma_z"] > 0)
+        x, z = (np.where(measured, (16 + code % 16) * 2.0 ** (code // 16) / 1600, np.nan)
+                for code in (record["sigma_x"].astype(np.int64), record["sigma_z"].astype(np.int64)))
+        found = np.zeros(len(record), VELOCITY)
+        found["vx"] = np.where(measured, record["vx"] / 100, np.nan)
+        found["vz"] = np.where(measured, record["vz"] / 100, np.nan)
+        found["sxx"], found["szz"] = x * x, z * z
+        found["sxz"] = record["correlation"] / 127 * x * z
+        found["state"] = np.where(record["state"] <= MotionState.MOVES, record["state"], MotionState.UNKNOWN)
+        return found
 
     # -- images --
     def image(self, kind: Plane) -> Optional[NDArray[Any]]:

@@ -109,6 +109,14 @@ class Stamp(_Growing):
     SOFTWARE = 2
 
 
+class MotionState(_Growing):
+    """What a stixel does. Unknown is not standing."""
+
+    UNKNOWN = 0
+    STANDS = 1
+    MOVES = 2
+
+
 class RoadOrigin(_Growing):
     """Source of the road model."""
 
@@ -268,7 +276,17 @@ HEADER = np.dtype([
     ("plane2_offset", "<u4"), ("plane2_bytes", "<u4"), ("scores_ns", "<i8"),
     ("road_cross", "<f8"), ("road_axis", "<f8"), ("road_bend", "<f8"), ("road_bend_row", "<f8"), ("roll_rad", "<f8"),
     ("pitch_sigma_rad", "<f8"), ("roll_sigma_rad", "<f8"), ("height_sigma_m", "<f8"),
-    ("vehicle_low_m", "<f8"), ("vehicle_high_m", "<f8")])
+    ("vehicle_low_m", "<f8"), ("vehicle_high_m", "<f8"),
+    ("motion_span_ns", "<i8"), ("ego_turn_rad", "<f4", (3,)), ("ego_way_m", "<f4", (3,)),
+    ("ego_turn_sigma_rad", "<f4", (3,)), ("ego_way_sigma_m", "<f4", (3,)),
+    ("range_offset_px", "<f4"), ("range_offset_sigma_px", "<f4"), ("motion_features", "<u4"), ("motion_inliers", "<u4"),
+    ("motion_offset", "<u4"), ("motion_reserved", "<u4")])
+
+#: Velocity of one stixel: the dtype of Frame.velocities.
+VELOCITY = np.dtype([("vx", "<f4"), ("vz", "<f4"), ("sxx", "<f4"), ("sxz", "<f4"), ("szz", "<f4"), ("state", "u1")])
+#: Motion of one stixel, 8 bytes, as published.
+MOTION_RECORD = np.dtype([("vx", "<i2"), ("vz", "<i2"), ("sigma_x", "u1"), ("sigma_z", "u1"), ("correlation", "i1"),
+                          ("state", "u1")])
 
 
 def offset_of(field: str) -> int:

@@ -57,6 +57,12 @@ class Motion(TestCase):
         for motion_is, least in (("known", m["frames"]["known"]), ("unknown", 1)):
             found = re.search(r'\nstixeld_frames_by_motion_total\{motion="%s"\} (\d+)\n' % motion_is, metrics)
             self.assertGreaterEqual(int(found.group(1)), least)
+        # readers get it: a frame with the step, and records of velocities between stixels and images
+        moved = until(lambda: [f for f in i.ring().frames() if f.ego_known], what="a frame with a step")[-1]
+        self.assertTrue(50e6 < moved.motion_span_ns < 360e6)
+        self.assertEqual(len(moved.motion), moved.count)
+        self.assertEqual({state for *_, state in moved.motion} - {0, 1, 2}, set())
+        self.assertTrue(any(sigma_x and sigma_z for _, _, sigma_x, sigma_z, *_ in moved.motion))
         # new contexts for another key: what is known goes on
         code, text = i.order("stereo.p1=9")
         self.assertEqual(code, 200, text)

@@ -51,7 +51,7 @@ static int64_t pack(void *bytes, size_t room, uint64_t epoch, uint64_t n, int64_
 		.stixel_count = 1,
 	};
 
-	return sx_frame_pack(bytes, room, &h, offsets, &stixel, NULL, 0);
+	return sx_frame_pack(bytes, room, &h, offsets, &stixel, NULL, NULL, 0);
 }
 
 static int publish(struct sx_ring *ring, uint64_t epoch, char **argv)

@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_DAEMON_TELEMETRY_MOTION_STATS_H
-#define SX_DAEMON_TELEMETRY_MOTION_STATS_H
+#ifndef SX_DAEMON_MOTION_MOTION_STATS_H
+#define SX_DAEMON_MOTION_MOTION_STATS_H
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "daemon/telemetry/motion_stats.h"
+#include "daemon/motion/motion_stats.h"
 
 #include <math.h>
 
