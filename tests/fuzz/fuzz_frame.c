@@ -37,6 +37,8 @@ static void tabulate(const struct stixel_frame *f)
 {
 	const struct stixel_frame_header *h = f->header;
 	double px;
+	struct stixel_velocity velocity;
+	struct stixel_ego ego;
 	int end;
 
 	sx_csv_header(fuzz_null());
@@ -47,6 +49,10 @@ static void tabulate(const struct stixel_frame *f)
 	for (uint32_t u = 0; u < h->columns; u++)
 		if (isnan(stixel_free_space_m(f, u, &end)) || end < 0 || end > STIXEL_FREE_DROP)
 			fuzz_fail("column %u ends as %d", u, end);
+	for (uint32_t i = 0; i < h->stixel_count; i++)
+		if (stixel_velocity(f, i, &velocity) && !(velocity.sxx > 0 && velocity.szz > 0))
+			fuzz_fail("stixel %u has a velocity without a covariance", i);
+	stixel_ego_of(h, &ego);
 	stixel_row_error_px(h, &px);
 	stixel_age_ns(h, h->published_ns);
 }

@@ -123,6 +123,7 @@ static void print_frame(void)
 	FIELD(road_bend);
 	FIELD(road_bend_row);
 	FIELD(roll_rad);
+	FIELD(motion_offset);
 	puts("};");
 }
 
@@ -161,6 +162,12 @@ static void print_layout(void)
 	STIXEL_FIELD(confidence);
 	STIXEL_FIELD(flags);
 	puts("};");
+	puts("// offsets in a record of motion");
+	printf("export const MOTION = {bytes: %zu, vx: %zu, vz: %zu, sigma_x: %zu, sigma_z: %zu, state: %zu, moves: %d};\n",
+	       sizeof(struct stixel_motion), offsetof(struct stixel_motion, vx),
+	       offsetof(struct stixel_motion, vz), offsetof(struct stixel_motion, sigma_x),
+	       offsetof(struct stixel_motion, sigma_z), offsetof(struct stixel_motion, state),
+	       STIXEL_MOTION_MOVES);
 	printf("export const DISPARITY_UNKNOWN = %u;\n", STIXEL_DISPARITY_UNKNOWN);
 	printf("// in the order of their numbers\nexport const KIND = {");
 	for (unsigned kind = STIXEL_GROUND; kind <= STIXEL_UNKNOWN; kind++)

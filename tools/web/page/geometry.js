@@ -1,4 +1,4 @@
-// Positions of pixels and stixels in space, and their description in words.
+// Positions of pixels, stixels and things that move in space, and their description in words.
 // SPDX-License-Identifier: Apache-2.0
 import {KIND, ROAD_NONE} from "./layout.js";
 
@@ -31,6 +31,53 @@ export function toVehicle({ground: g, road}) {
   const sin = Math.sin(pitch), cos = Math.cos(pitch), rollSin = Math.sin(g.roll), rollCos = Math.cos(g.roll);
   return ([x, y, z]) => [-sin * rollSin * x - sin * rollCos * y + cos * z, -rollCos * x + rollSin * y,
     -cos * rollSin * x - cos * rollCos * y - sin * z + g.height];
+}
+
+const AHEAD_S = 0.5; // arrows lead to the position after this time
+const ALIKE_M = 2.5, ALIKE_M_S = 1.5; // neighbours that are as far away, and move alike, are one thing
+const COLUMNS_APART = 2; // columns between neighbours, at most
+
+// Returns the things that move, as groups of neighbouring stixels that move alike: {x, y, z} of the foot, m, {vx, vz},
+// m/s, and then: the position in half a second.
+export function movers(frame) {
+  const {stixels: s, motion: m} = frame, groups = [];
+  for (let i = 0; m && hasMetres(frame) && !frame.blind && i < s.count; i++) {
+    if (!m.moves[i] || s.kind[i] !== KIND.object || !s.disparity[i])
+      continue;
+    const [x, y, z] = point(frame, (s.column[i] + 0.5) * frame.columnWidth, s.bottom[i] + 0.5, s.disparity[i]);
+    const group = groups.find((g) => s.column[i] - g.last <= COLUMNS_APART && Math.abs(z - g.z) < ALIKE_M &&
+      Math.hypot(m.vx[i] - g.vx, m.vz[i] - g.vz) < ALIKE_M_S);
+    if (!group) {
+      groups.push({count: 1, last: s.column[i], x, y, z, vx: m.vx[i], vz: m.vz[i]});
+      continue;
+    }
+    const part = 1 / ++group.count, add = {x, z, vx: m.vx[i], vz: m.vz[i]};
+    for (const name of Object.keys(add))
+      group[name] += part * (add[name] - group[name]);
+    group.y = Math.max(group.y, y); // the lowest foot
+    group.last = s.column[i];
+  }
+  return groups.filter((g) => g.count > 1).map((g) => ({...g, then: [g.x + g.vx * AHEAD_S, g.z + g.vz * AHEAD_S]}));
+}
+
+// Draws an arrow between two places of a canvas. ratio: px of the canvas for each CSS px.
+export function drawArrow(c, [x0, y0], [x1, y1], ratio) {
+  const length = Math.hypot(x1 - x0, y1 - y0), head = Math.min(10 * ratio, length), turn = Math.atan2(y1 - y0, x1 - x0);
+  if (!(length > ratio))
+    return;
+  for (const [colour, width] of [["rgba(0,0,0,0.75)", 5], ["#fff", 2.5]]) {
+    c.strokeStyle = colour;
+    c.lineWidth = width * ratio;
+    c.lineCap = "round";
+    c.beginPath();
+    c.moveTo(x0, y0);
+    c.lineTo(x1, y1);
+    for (const side of [-1, 1]) {
+      c.moveTo(x1, y1);
+      c.lineTo(x1 - head * Math.cos(turn + side * 0.5), y1 - head * Math.sin(turn + side * 0.5));
+    }
+    c.stroke();
+  }
 }
 
 // Returns the number of the stixel at a pixel of the image; -1: none.
@@ -81,6 +128,8 @@ export function stixelWords(frame, i, x = (frame.stixels.column[i] + 0.5) * fram
     if (kind === KIND.object && frame.road !== ROAD_NONE)
       words.push(heightWords(heights(frame, i)));
   }
+  if (frame.motion?.moves[i])
+    words.push(`moves at ${Math.hypot(frame.motion.vx[i], frame.motion.vz[i]).toFixed(1)} m/s`);
   if (s.filled?.[i])
     words.push("filled: hardly measured");
   else if (kind !== KIND.sky)

@@ -1,7 +1,7 @@
 // Draws free space and obstacles from above, in metres. The camera is at the lower edge and looks up. The user can zoom
 // and move the map.
 // SPDX-License-Identifier: Apache-2.0
-import {hasMetres, placeWords, stixelWords} from "./geometry.js";
+import {drawArrow, hasMetres, movers, placeWords, stixelWords} from "./geometry.js";
 import {Gesture} from "./gesture.js";
 import {END, KIND} from "./layout.js";
 import {CLASS} from "./palette.js";
@@ -143,6 +143,8 @@ export class StixelMap {
       this.free(ink);
       this.drops(ink);
       this.objects();
+      for (const {x, z, then} of movers(frame))
+        drawArrow(c, this.place(x, z), this.place(...then), 1);
     }
     if (!frame || metres && !frame.blind)
       return;

@@ -1,7 +1,7 @@
 // Shows the camera's picture with stixels over it, as stixelctl snapshot draws them, and a probe that measures.
 // SPDX-License-Identifier: Apache-2.0
 import {ALONE, CLASS, DISTANCE, EDGE, EDGES_FROM_ROWS, FILLED, HATCH, HATCH_PX, OVER, SIDES_FROM_PX, STEP_PARTS, STEP_PX, UNSEEN} from "./palette.js";
-import {stixelAt, stixelWords} from "./geometry.js";
+import {drawArrow, movers, stixelAt, stixelWords} from "./geometry.js";
 import {KIND, ROAD_NONE} from "./layout.js";
 
 const WORDS = Object.keys(KIND);
@@ -239,6 +239,7 @@ export class CameraView {
       if (this.outline || this.colour === "distance") // over class colours, lines would look like random dashes
         this.drawLines(c, zoomX, zoomY, ratio);
     }
+    this.drawMovers(c, zoomX, zoomY, ratio);
     if (frame.road !== ROAD_NONE) {
       const {axis, cross, slope} = frame.ground, lean = slope > 0 ? -cross / slope : 0; // rows per column
       c.fillStyle = "rgba(255,255,255,0.6)";
@@ -248,6 +249,14 @@ export class CameraView {
           c.fillRect(x, Math.round(row * zoomY), 5 * ratio, ratio);
       }
     }
+  }
+
+  // Draws an arrow at the foot of each thing that moves, to its place in half a second.
+  drawMovers(c, zoomX, zoomY, ratio) {
+    const {fx, fy, cx, cy} = this.frame, place = (x, y, z) => [(cx + fx * x / z) * zoomX, (cy + fy * y / z) * zoomY];
+    for (const {x, y, z, then: [right, ahead]} of this.colour === "off" ? [] : movers(this.frame))
+      if (ahead > 0.1 * z) // else it passes the camera before
+        drawArrow(c, place(x, y, z), place(right, y, ahead), ratio);
   }
 
   measure(zoomX, zoomY, ratio) {

@@ -1,6 +1,6 @@
 // Decodes the stream's messages and frames.
 // SPDX-License-Identifier: Apache-2.0
-import {FLAG_FILLED, FRAME, FRAME_BLIND, FRAME_MAGIC, FREE, LABEL_NONE, MESSAGE, MESSAGE_MAGIC, STIXEL, DISPARITY_UNKNOWN} from "./layout.js";
+import {FLAG_FILLED, FRAME, FRAME_BLIND, FRAME_MAGIC, FREE, LABEL_NONE, MESSAGE, MESSAGE_MAGIC, MOTION, STIXEL, DISPARITY_UNKNOWN} from "./layout.js";
 
 const MOST = 64 << 20; // bytes; a longer message means that the stream is damaged
 
@@ -88,6 +88,21 @@ function readStixels(view, at, count) {
   return s;
 }
 
+// Reads the motion of each stixel: velocity to the right and ahead, m/s, and whether it moves. Returns null if the frame
+// has none.
+function readMotion(view, at, count) {
+  if (!at || at + count * MOTION.bytes > view.byteLength)
+    return null;
+  const m = {moves: new Uint8Array(count), vx: new Float32Array(count), vz: new Float32Array(count)};
+  for (let i = 0; i < count; i++, at += MOTION.bytes) {
+    const measured = view.getUint8(at + MOTION.sigma_x) && view.getUint8(at + MOTION.sigma_z);
+    m.moves[i] = measured && view.getUint8(at + MOTION.state) === MOTION.moves ? 1 : 0;
+    m.vx[i] = view.getInt16(at + MOTION.vx, true) / 100;
+    m.vz[i] = view.getInt16(at + MOTION.vz, true) / 100;
+  }
+  return m;
+}
+
 // Reads the ground. Publishers before 1.3 have a shorter header without the road's roll.
 function readGround(real, header) {
   const whole = header >= FRAME.roll_rad + 8, later = (at) => whole ? real(at) : 0;
@@ -125,6 +140,7 @@ export function readFrame(bytes) {
     fx: real(FRAME.fx), fy: real(FRAME.fy), cx: real(FRAME.cx), cy: real(FRAME.cy), baseline: real(FRAME.baseline_m),
     road: view.getUint8(FRAME.road_origin), ground: readGround(real, header),
     horizon: real(FRAME.horizon_row), offsets, stixels: readStixels(view, u32(FRAME.stixels_offset), count),
+    motion: header >= FRAME.motion_offset + 8 ? readMotion(view, u32(FRAME.motion_offset), count) : null,
   };
 }
 
