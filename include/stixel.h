@@ -387,8 +387,10 @@ static inline const struct stixel *stixel_column(const struct stixel_frame *fram
 
 #ifdef __cplusplus
 #define STIXEL_BYTES(p) static_cast<const char *>(p)
+#define STIXEL_REAL(n) static_cast<double>(n)
 #else
 #define STIXEL_BYTES(p) ((const char *)(p))
+#define STIXEL_REAL(n) ((double)(n))
 #endif
 
 /* An image plane of a frame: rows of width pixels. pitch is the bytes from one row to the next. */
@@ -463,7 +465,7 @@ static inline int stixel_ego_of(const struct stixel_frame_header *h, struct stix
 	if (h->header_bytes < offsetof(struct stixel_frame_header, motion_reserved) + sizeof(uint32_t) ||
 	    h->motion_span_ns <= 0 || !(h->ego_way_sigma_m[2] > 0.0f))
 		return 0;
-	ego->seconds = (double)h->motion_span_ns / 1e9;
+	ego->seconds = STIXEL_REAL(h->motion_span_ns) / 1e9;
 	for (int i = 0; i < 3; i++) {
 		ego->turn_rad[i] = h->ego_turn_rad[i];
 		ego->way_m[i] = h->ego_way_m[i];
@@ -484,17 +486,21 @@ static inline const struct stixel_motion *stixel_motion_of(const struct stixel_f
 	if (h->header_bytes < offsetof(struct stixel_frame_header, motion_reserved) + sizeof(uint32_t) ||
 	    h->motion_offset == 0)
 		return NULL;
+	{
+		const void *table = STIXEL_BYTES(frame->bytes) + h->motion_offset;
+
 #ifdef __cplusplus
-	return reinterpret_cast<const struct stixel_motion *>(STIXEL_BYTES(frame->bytes) + h->motion_offset);
+		return static_cast<const struct stixel_motion *>(table);
 #else
-	return (const struct stixel_motion *)(const void *)(STIXEL_BYTES(frame->bytes) + h->motion_offset);
+		return (const struct stixel_motion *)table;
 #endif
+	}
 }
 
 /* (since 1.7) Returns the standard deviation that a byte stands for, m/s, 1 cm/s to 635 m/s; 0: not measured. */
 static inline double stixel_sigma_m_s(uint8_t code)
 {
-	return code ? (double)((16u + (code & 15u)) << (code >> 4)) / 1600.0 : 0.0;
+	return code ? ((16u + (code & 15u)) << (code >> 4)) / 1600.0 : 0.0;
 }
 
 /* (since 1.7) Velocity of a stixel over the ground with its covariance: m/s, (m/s)^2. */

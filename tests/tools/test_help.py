@@ -6,13 +6,13 @@ import unittest
 
 from support import run
 
-ALL = ["preset", "source", "camera", "stereo", "filters", "road", "vehicle", "stixels", "semantics", "external",
-       "engine", "output", "power", "realtime", "log"]
+ALL = ["preset", "source", "camera", "stereo", "filters", "road", "vehicle", "stixels", "motion", "semantics",
+       "external", "engine", "output", "power", "realtime", "log"]
 # Sections that each program uses.
 READS = {
     "stixeld": ALL,
     "stixel-process": ["preset", "camera", "stereo", "filters", "road", "stixels", "semantics", "engine"],
-    "stixel-bench": ["preset", "source", "camera", "stereo", "filters", "road", "stixels", "engine", "power"],
+    "stixel-bench": ["preset", "source", "camera", "stereo", "filters", "road", "stixels", "motion", "engine", "power"],
 }
 
 

@@ -90,8 +90,8 @@ static const struct sx_usage_exit exits[] = {
 	{EX_CONFIG, "wrong configuration"},
 };
 
-static const char *const sections[] = {"preset", "source",  "camera", "stereo", "filters",
-				       "road",	 "stixels", "engine", "power",	NULL};
+static const char *const sections[] = {"preset",  "source", "camera", "stereo", "filters", "road",
+				       "stixels", "motion", "engine", "power",	NULL};
 
 static const struct sx_usage usage = {
 	.program = SX_PROGRAM,
