@@ -28,7 +28,7 @@ static inline void unmeasured_case_cells(const struct sx_image *cells, struct ch
 	}
 }
 
-/* Fills random rectangles of tiles that are flat, or matched by chance. */
+/* Fills random rectangles of tiles that are flat, matched by chance, or of some range. */
 static inline void unmeasured_case_tiles(const struct sx_image *flat, struct check_rng *r)
 {
 	check_fill(flat, CHECK_FLAT, r);
@@ -36,9 +36,10 @@ static inline void unmeasured_case_tiles(const struct sx_image *flat, struct che
 		memset(sx_image_row(flat, y), 0, (size_t)flat->width);
 	for (int i = check_below(r, 5); i > 0; i--) {
 		const int x0 = check_below(r, flat->width), y0 = check_below(r, flat->height);
-		static const uint8_t bits[] = {SX_TILE_FLAT, SX_TILE_FLAT | SX_TILE_DARK, SX_TILE_CHANCE,
-					       SX_TILE_CHANCE | SX_TILE_FLAT | SX_TILE_DARK};
-		const uint8_t tile = bits[check_below(r, 4)];
+		static const uint8_t bits[] = {SX_TILE_FLAT,   SX_TILE_FLAT | SX_TILE_DARK,
+					       SX_TILE_CHANCE, SX_TILE_CHANCE | SX_TILE_FLAT | SX_TILE_DARK,
+					       SX_TILE_RANGES, SX_TILE_RANGE_2 | SX_TILE_RANGE_4};
+		const uint8_t tile = bits[check_below(r, 6)];
 		const int x1 = x0 + check_below(r, flat->width), y1 = y0 + check_below(r, flat->height);
 
 		for (int y = y0; y <= y1 && y < flat->height; y++)

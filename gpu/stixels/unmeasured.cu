@@ -7,8 +7,8 @@
  *         ground again, and clear the bits of rows that are no evidence of ground. If a segment may end in
  *         its middle, lanes go through its rows and read the right image's tiles. Sums over the lanes give
  *         the places of the parts.
- * Memory: cells and left tiles once, for ground twice, right tiles where they may matter; a byte and a bit of
- *         shared memory per cell.
+ * Memory: cells and left tiles once, for ground twice; right tiles for ground, and where else they may matter; a
+ *         byte and a bit of shared memory per cell.
  * Shapes: up to 2160 cells per column. One lane processes a whole list of more than 32 segments.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -10,8 +10,9 @@
  *
  * Ground is free space, so it needs more evidence than an object. A cell is no evidence of ground if its
  * disparity is far below the line of the ground: the segmenter counts such a cell as wrong, and continues the
- * line through it. Nor is a cell that was matched by chance (stages/stereo/chance.h). Ground of which hardly a
- * cell was measured is unknown, however short it is.
+ * line through it. Nor is a cell that was matched by chance (stages/stereo/chance.h). Nor is a row in which one
+ * image shows much more contrast than the other: both cameras see the same ground with the same contrast, but a
+ * tape on one lens with none. Ground of which hardly a cell was measured is unknown, however short it is.
  *
  * Works on one column at a time, for stages/, cpu/ and gpu/; integers alone.
  *
@@ -103,7 +104,18 @@ SX_SEGMENT_INLINE uint8_t sx_unmeasured_right(const struct sx_unmeasured_column 
 	return partner >= 0 ? sx_unmeasured_tile(c, 1, partner, v) : (uint8_t)SX_ROW_HOLE;
 }
 
-/* Returns the state of row v of a segment by its cell and the left image. */
+/*
+ * Returns true if one image shows much more contrast in row v than the other at the place that disparity q7 gives.
+ */
+SX_SEGMENT_INLINE bool sx_unmeasured_differs(const struct sx_unmeasured_column *c, int32_t q7, int v)
+{
+	const int partner = c->x - q7 / 128;
+
+	return partner >= 0 &&
+	       sx_flat_differs(sx_unmeasured_bits(c, 0, c->x, v), sx_unmeasured_bits(c, 1, partner, v));
+}
+
+/* Returns the state of row v of a segment by its cell and the left image, of ground by both images' contrast. */
 SX_SEGMENT_INLINE uint8_t sx_unmeasured_left_of(const struct sx_unmeasured_column *c,
 						const struct sx_segment *s, int v)
 {
@@ -115,6 +127,8 @@ SX_SEGMENT_INLINE uint8_t sx_unmeasured_left_of(const struct sx_unmeasured_colum
 	if (state <= SX_ROW_MEASURED && sx_unmeasured_bits(c, 0, c->x, v) & SX_TILE_CHANCE)
 		return SX_ROW_FLAT;
 	line = sx_segment_q7(s, v, c->cell_height);
+	if (state <= SX_ROW_MEASURED && sx_unmeasured_differs(c, line, v))
+		return SX_ROW_FLAT;
 	if (state == SX_ROW_MEASURED &&
 	    8 * c->cells[v] + SX_UNMEASURED_LOW_Q7 < line - line / SX_UNMEASURED_LOW_SHARE)
 		return sx_unmeasured_tile(c, 0, c->x, v);

@@ -396,10 +396,10 @@ class Case:
 KNOWN = {
     "": {"patch before the road": "ground", "fog, sight": "ground",
          "dark from": "ground walls", "night, noise 8": "lost"},
-    "stereo.cost=census": {"patch": "early space ground", "tape, left": "space ground"},
+    "stereo.cost=census": {"patch": "early space ground"},
     "stereo.cost=census48": {"patch": "blind early space ground"},
-    "stereo.cost=census63": {"patch": "early space ground", "tape, left": "space ground"},
-    "stereo.cost=zncc": {"patch": "early space ground", "tape, left": "space ground"},
+    "stereo.cost=census63": {"patch": "early space ground"},
+    "stereo.cost=zncc": {"patch": "early space ground"},
     "stixels.method=dp": {"bonnet masked, black": "shut", "patch": "blind early space ground"},
     "stixels.method=rdp": {"bonnet masked, black": "shut", "patch": "blind early space ground shut lost"},
 }

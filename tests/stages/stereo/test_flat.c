@@ -43,9 +43,11 @@ static int square_bits(const struct sx_image *grey, int i, int j)
 		most = high > most ? high : most;
 		along = high > 4 && high - low > along ? high - low : along;
 	}
-	return (most <= 64 ? SX_TILE_DIM : 0) | (along > 1 && most - least > 2 ? 0
-						 : most <= 32		       ? SX_TILE_FLAT | SX_TILE_DARK
-									       : SX_TILE_FLAT);
+	return (most <= 64 ? SX_TILE_DIM : 0) | (most - least <= 6 ? SX_TILE_RANGE_1 : 0) |
+	       (most - least <= 12 ? SX_TILE_RANGE_2 : 0) | (most - least <= 24 ? SX_TILE_RANGE_4 : 0) |
+	       (along > 1 && most - least > 2 ? 0
+		: most <= 32		      ? SX_TILE_FLAT | SX_TILE_DARK
+					      : SX_TILE_FLAT);
 }
 
 static int tile_bits(const struct sx_image *grey, int i, int j)
@@ -125,11 +127,27 @@ static void what_cameras_show(void **state)
 	assert_int_equal(flat_percent(60, 20, 80, 60, 0, 0, 0), 18);
 }
 
+/* Contrasts differ if one range is more than twice the other, by steps of 6, 12 and 24 levels. */
+static void contrasts_that_differ(void **state)
+{
+	for (int a = 0; a < 256; a++)
+		for (int b = 0; b < 256; b++) {
+			const int low = a < b ? a : b, high = a < b ? b : a;
+
+			assert_int_equal(sx_flat_differs(sx_flat_ranges(a), sx_flat_ranges(b)),
+					 (low <= 6 && high > 12) || (low <= 12 && high > 24));
+		}
+	/* a tile at the edge of an object has squares of all ranges */
+	assert_false(sx_flat_differs(SX_TILE_RANGES, SX_TILE_RANGES));
+	assert_false(sx_flat_differs(SX_TILE_FLAT | SX_TILE_DIM | SX_TILE_CHANCE, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_defined),
 		cmocka_unit_test(what_cameras_show),
+		cmocka_unit_test(contrasts_that_differ),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

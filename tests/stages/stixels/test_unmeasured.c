@@ -186,6 +186,45 @@ static void matched_by_chance(void **state)
 	expect(&c, 2, STIXEL_OBJECT, 20, 39);
 }
 
+/* Sets the ranges of both images in rows first .. last. */
+static void contrast(struct column *c, int first, int last, int left, int right)
+{
+	for (int v = first; v <= last; v++) {
+		memset(c->left[ROWS - 1 - v], left, 60);
+		memset(c->right[ROWS - 1 - v], right, 60);
+	}
+}
+
+/*
+ * A tape on one lens shows the noise of a sensor, which is not flat. The other image shows the road there. Rows are
+ * lost whether SGM carried a disparity through them or not. A plain floor is the same in both images.
+ */
+static void tape_that_shows_noise(void **state)
+{
+	static const struct {
+		int left, right, parts;
+	} cases[] = {{SX_TILE_RANGES, 0, 4},
+		     {0, SX_TILE_RANGES, 4},
+		     {SX_TILE_RANGE_2 | SX_TILE_RANGE_4, 0, 4},
+		     {SX_TILE_RANGE_4, 0, 2},
+		     {SX_TILE_RANGES, SX_TILE_RANGES, 2},
+		     {SX_TILE_RANGES, SX_TILE_RANGE_2 | SX_TILE_RANGE_4, 2}};
+
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+		struct column c = measured();
+
+		add(&c, STIXEL_GROUND, 0, 19);
+		add(&c, STIXEL_OBJECT, 20, 39);
+		contrast(&c, 7, 12, cases[i / 2].left, cases[i / 2].right);
+		if (i % 2 == 0)
+			blank(&c, 7, 12, -1, 0);
+		part(&c);
+		assert_int_equal(c.n, cases[i / 2].parts);
+		if (c.n == 4)
+			expect(&c, 1, STIXEL_UNKNOWN, 7, 12);
+	}
+}
+
 /* The line of the ground has 19 px in row 4 and 17 px in row 12, of which a quarter and 1 px may be missing. */
 static void cells_far_below_the_line_of_the_ground(void **state)
 {
@@ -365,6 +404,7 @@ int main(void)
 		cmocka_unit_test(white_doors_are_part_of_a_car),
 		cmocka_unit_test(too_near_to_be_matched),
 		cmocka_unit_test(matched_by_chance),
+		cmocka_unit_test(tape_that_shows_noise),
 		cmocka_unit_test(cells_far_below_the_line_of_the_ground),
 		cmocka_unit_test(ground_beyond_the_reach),
 		cmocka_unit_test(ground_without_a_measurement),
