@@ -7,6 +7,7 @@
 
 #include "stages/motion/chain.h"
 #include "stages/pyramid/pyramid.h"
+#include "stages/road/road_scale.h"
 #include "stages/stereo/cost.h"
 #include "stages/stereo/flat.h"
 #include "stages/stixels/cells.h"
@@ -159,5 +160,6 @@ struct sx_unmeasured_column sx_taps_column(const struct sx_image taps[SX_TAP_COU
 		.height = c->height,
 		.cell_height = sx_cell_height(p),
 		.reach_q7 = reach_q7,
+		.drops = c->params.camera.height_m > 0 && c->params.camera.height_m <= SX_ROAD_ROBOT_M,
 	};
 }

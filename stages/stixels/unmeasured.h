@@ -14,6 +14,9 @@
  * image shows much more contrast than the other: both cameras see the same ground with the same contrast, but a
  * tape on one lens with none. Ground of which hardly a cell was measured is unknown, however short it is.
  *
+ * A step down far before a low camera shows only a few rows of the lower floor. The segmenter continues the floor
+ * through them, so they end it. Before a car, verges and meadows that lie as much lower are no drops.
+ *
  * Works on one column at a time, for stages/, cpu/ and gpu/; integers alone.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -43,6 +46,9 @@
 #define SX_UNMEASURED_CELLS 8	    /* a segment needs a measured cell in this number: sx_unmeasured_few() */
 #define SX_UNMEASURED_LOW_SHARE 4   /* ground is not measured by cells below its line by a quarter of it */
 #define SX_UNMEASURED_LOW_Q7 128    /* and by 1 px more */
+#define SX_UNMEASURED_DROP_PX 8	    /* a floor ends at this number of image rows that lie below its line */
+#define SX_UNMEASURED_DROP_SHARE 7  /* by a seventh of it */
+#define SX_UNMEASURED_DROP_Q7 64    /* and by half a px more */
 
 /*
  * A column: its cells (sx_reduce_cells()), bottom to top, the tiles of both images (sx_flat()), and the road of
@@ -57,6 +63,7 @@ struct sx_unmeasured_column {
 	int height;	  /* height of the images, px */
 	int cell_height;  /* height of a cell, px */
 	int32_t reach_q7; /* reach of the frame, 1/128 px (reach.h) */
+	bool drops;	  /* the floor of a low camera: what lies below it is a drop */
 };
 
 /* State of a row of a column: a byte. */
@@ -64,7 +71,8 @@ enum sx_unmeasured_row {
 	SX_ROW_HOLE,	 /* row without a measurement */
 	SX_ROW_MEASURED, /* has a disparity */
 	SX_ROW_FLAT,	 /* row without a measurement where an image is flat */
-	SX_ROW_DARK	 /* row without a measurement where an image is flat and dark */
+	SX_ROW_DARK,	 /* row without a measurement where an image is flat and dark */
+	SX_ROW_DROP	 /* row of ground that shows something far below it */
 };
 
 #define SX_UNMEASURED_ROWS 2160 /* most rows of a column */
@@ -115,6 +123,36 @@ SX_SEGMENT_INLINE bool sx_unmeasured_differs(const struct sx_unmeasured_column *
 	       sx_flat_differs(sx_unmeasured_bits(c, 0, c->x, v), sx_unmeasured_bits(c, 1, partner, v));
 }
 
+/* Returns true if the cell of row v lies below the line of a segment of ground by much. */
+SX_SEGMENT_INLINE bool sx_unmeasured_below(const struct sx_unmeasured_column *c, const struct sx_segment *s,
+					   int v)
+{
+	const int32_t line = sx_segment_q7(s, v, c->cell_height);
+
+	return c->cells[v] != SX_DISPARITY_INVALID &&
+	       8 * c->cells[v] + SX_UNMEASURED_DROP_Q7 < line - line / SX_UNMEASURED_DROP_SHARE;
+}
+
+/*
+ * Returns true if row v of a segment of ground is one of several rows in which a low camera sees something far
+ * below the floor. The rows may go on above the segment: a wall behind a step begins there.
+ */
+SX_SEGMENT_INLINE bool sx_unmeasured_drops(const struct sx_unmeasured_column *c, const struct sx_segment *s,
+					   int v)
+{
+	const int least = (SX_UNMEASURED_DROP_PX + c->cell_height - 1) / c->cell_height;
+	const int rows = c->height / c->cell_height;
+	int n = 0;
+
+	if (!c->drops)
+		return false;
+	for (int i = v; n < least && i >= (int)s->v_bottom && sx_unmeasured_below(c, s, i); i--)
+		n++;
+	for (int i = v + 1; n > 0 && n < least && i < rows && sx_unmeasured_below(c, s, i); i++)
+		n++;
+	return n >= least;
+}
+
 /* Returns the state of row v of a segment by its cell and the left image, of ground by both images' contrast. */
 SX_SEGMENT_INLINE uint8_t sx_unmeasured_left_of(const struct sx_unmeasured_column *c,
 						const struct sx_segment *s, int v)
@@ -127,6 +165,8 @@ SX_SEGMENT_INLINE uint8_t sx_unmeasured_left_of(const struct sx_unmeasured_colum
 	if (state <= SX_ROW_MEASURED && sx_unmeasured_bits(c, 0, c->x, v) & SX_TILE_CHANCE)
 		return SX_ROW_FLAT;
 	line = sx_segment_q7(s, v, c->cell_height);
+	if (sx_unmeasured_drops(c, s, v))
+		return SX_ROW_DROP;
 	if (state <= SX_ROW_MEASURED && sx_unmeasured_differs(c, line, v))
 		return SX_ROW_FLAT;
 	if (state == SX_ROW_MEASURED &&
@@ -188,11 +228,11 @@ SX_SEGMENT_INLINE void sx_unmeasured_look(const struct sx_unmeasured_column *c, 
 }
 
 /*
- * A stretch that was not measured: number of all its cells, of flat ones, of flat and dark ones, and of those
- * whose disparity is less than the reach of the frame.
+ * A stretch that was not measured: number of all its cells, of flat ones, of flat and dark ones, of those whose
+ * disparity is less than the reach of the frame, and of those below the floor.
  */
 struct sx_unmeasured_stretch {
-	int cells, flat, dark, beyond;
+	int cells, flat, dark, beyond, drop;
 };
 
 /* Returns true if a segment does not cross a stretch. */
@@ -201,7 +241,7 @@ SX_SEGMENT_INLINE bool sx_unmeasured_ends(const struct sx_unmeasured_column *c, 
 {
 	if (s->kind == STIXEL_GROUND)
 		return t->flat * c->cell_height >= SX_UNMEASURED_FLAT_PX ||
-		       t->beyond * c->cell_height >= SX_UNMEASURED_BEYOND_PX ||
+		       t->beyond * c->cell_height >= SX_UNMEASURED_BEYOND_PX || t->drop > 0 ||
 		       t->cells * c->cell_height >= SX_UNMEASURED_GROUND_PX;
 	return t->dark * c->cell_height >= SX_UNMEASURED_DARK_PX ||
 	       t->flat * c->cell_height >= c->height / SX_UNMEASURED_OBJECT_SHARE;

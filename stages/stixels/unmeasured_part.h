@@ -26,7 +26,7 @@ SX_SEGMENT_INLINE struct sx_unmeasured_run sx_unmeasured_next(const struct sx_un
 {
 	const int bottom = s->v_bottom, top = s->v_top;
 	struct sx_unmeasured_run r = {v, top, false};
-	struct sx_unmeasured_stretch t = {0, 0, 0, 0}; /* the stretch that ends here */
+	struct sx_unmeasured_stretch t = {0, 0, 0, 0, 0}; /* the stretch that ends here */
 	const int foot = v == bottom ? sx_unmeasured_foot(c, row, s) : 0;
 
 	if (!sx_unmeasured_asks(s))
@@ -38,6 +38,7 @@ SX_SEGMENT_INLINE struct sx_unmeasured_run sx_unmeasured_next(const struct sx_un
 			t.cells++;
 			t.flat += row[i] >= SX_ROW_FLAT;
 			t.dark += row[i] == SX_ROW_DARK;
+			t.drop += row[i] == SX_ROW_DROP;
 			t.beyond += sx_segment_q7(s, i, c->cell_height) < c->reach_q7;
 			continue;
 		}
@@ -53,7 +54,7 @@ SX_SEGMENT_INLINE struct sx_unmeasured_run sx_unmeasured_next(const struct sx_un
 			r.last = bottom + foot - 1;
 			return r;
 		}
-		t.cells = t.flat = t.dark = t.beyond = 0;
+		t.cells = t.flat = t.dark = t.beyond = t.drop = 0;
 	}
 	return r;
 }

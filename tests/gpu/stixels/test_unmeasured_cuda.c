@@ -30,7 +30,7 @@ static void check_parted(int rows, int columns, int cell_height, int width, uint
 {
 	const struct sx_stixel_params p = {
 		.method = SX_STIXEL_SLANTED, .width = width, .cell_height = cell_height};
-	const int image_width = columns * width + 40, image_height = rows * cell_height + 1;
+	const int image_width = columns * width + 40, image_height = rows * cell_height + (cell_height > 1);
 	struct check_rng r = check_rng_seed(seed);
 	struct sx_road road = unmeasured_case_road(image_height, &r);
 	const struct sx_image road_bytes = {&road, sizeof(road), 1, sizeof(road), SX_PIXEL_U8};
@@ -64,6 +64,7 @@ static void check_parted(int rows, int columns, int cell_height, int width, uint
 
 	c.road = on_device_copy(&x, &road_bytes).data;
 	c.x = width / 2;
+	c.drops = check_below(&r, 2);
 	c.cells = dev_cells.data;
 	for (int side = 0; side < 2; side++) {
 		c.flat[side] = dev_flat[side].data;

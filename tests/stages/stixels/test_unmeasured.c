@@ -24,6 +24,7 @@ struct column {
 	struct sx_segment list[ROWS];
 	int n;
 	int32_t reach_q7;
+	bool drops;
 };
 
 static struct column measured(void)
@@ -73,6 +74,7 @@ static void part(struct column *c)
 		.height = ROWS * CELL,
 		.cell_height = CELL,
 		.reach_q7 = c->reach_q7,
+		.drops = c->drops,
 	};
 
 	c->n = sx_unmeasured_column(&column, c->list, c->n);
@@ -250,6 +252,36 @@ static void cells_far_below_the_line_of_the_ground(void **state)
  * Fog: the line of the ground has 15 px in row 19 and 16 px in row 16. The last 16 image rows were not measured.
  * They are free if other columns measured ground there.
  */
+/*
+ * A step down, seen from far away: a few rows of the lower floor, and a wall behind it. The line of the floor has
+ * 16 px in row 16 and 15.25 px in row 19, of which a seventh and 0.5 px may be missing.
+ */
+static void rows_below_a_floor(void **state)
+{
+	static const struct {
+		bool drops;
+		int first, last, q4, parts; /* rows of cells with a disparity, 1/16 px */
+	} cases[] = {{true, 16, 17, 12 * 16, 4}, {true, 16, 16, 12 * 16, 2},  {true, 16, 17, 214, 2},
+		     {true, 19, 20, 11 * 16, 3}, {false, 16, 17, 12 * 16, 2}, {false, 19, 20, 11 * 16, 2}};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct column c = measured();
+
+		c.drops = cases[i].drops;
+		add(&c, STIXEL_GROUND, 0, 19);
+		add(&c, STIXEL_OBJECT, 20, 39);
+		for (int v = cases[i].first; v <= cases[i].last; v++)
+			c.cells[v] = (uint16_t)cases[i].q4;
+		part(&c);
+		assert_int_equal(c.n, cases[i].parts);
+		expect(&c, 0, STIXEL_GROUND, 0, c.n > 2 ? cases[i].first - 1 : 19);
+		if (c.n > 2) /* an object keeps its rows */
+			expect(&c, 1, STIXEL_UNKNOWN, cases[i].first,
+			       cases[i].last < 19 ? cases[i].last : 19);
+		expect(&c, c.n - 1, STIXEL_OBJECT, 20, 39);
+	}
+}
+
 static void ground_beyond_the_reach(void **state)
 {
 	static const struct {
@@ -369,6 +401,7 @@ static void what_holds_of_any_column(void **state)
 		unmeasured_case_tiles(&right, &r);
 		c.n = unmeasured_case_list(c.list, ROWS, &r);
 		c.reach_q7 = check_below(&r, 40 * 128);
+		c.drops = check_below(&r, 2);
 		before = c;
 		part(&c);
 		assert_true(c.n > 0 && c.n <= ROWS);
@@ -406,6 +439,7 @@ int main(void)
 		cmocka_unit_test(matched_by_chance),
 		cmocka_unit_test(tape_that_shows_noise),
 		cmocka_unit_test(cells_far_below_the_line_of_the_ground),
+		cmocka_unit_test(rows_below_a_floor),
 		cmocka_unit_test(ground_beyond_the_reach),
 		cmocka_unit_test(ground_without_a_measurement),
 		cmocka_unit_test(what_lies_before_an_object),
