@@ -244,8 +244,7 @@ const struct sx_option sx_options[] = {
 		 "synthetic: number that selects the street or the rooms; the same seed gives the "
 		 "same images"),
 	TEXT("source", "scene", source.scene, "street", RESTART,
-	     "synthetic: street, open, climb, fall, ramp, verge, "
-	     "cargo, room, traffic, crossing, bend, yard; sets [camera]"),
+	     "synthetic: street, room, traffic, night, rain and others (docs/use/cameras.md); sets [camera]"),
 	TEXT("source", "lenses", source.lenses, "ideal", RESTART,
 	     "synthetic: ideal, or raw images that the engine rectifies: plain (barrel "
 	     "distortion), wide, fisheye"),

@@ -169,7 +169,8 @@ static void draw_params(struct sx_params *p, struct check_rng *r)
 
 static struct look look_of(uint64_t seed, const struct random_images *images)
 {
-	static const char *const scenes[] = {"street", "open", "climb", "fall", "ramp", "verge", "cargo"};
+	static const char *const scenes[] = {"street", "open",	"climb", "fall", "ramp",
+					     "verge",  "cargo", "night", "rain", "glass"};
 	struct look l = {.rng = check_rng_seed(seed)};
 	struct check_rng *r = &l.rng;
 
@@ -178,7 +179,7 @@ static struct look look_of(uint64_t seed, const struct random_images *images)
 		l.picture = PICTURE_STREET;
 	l.pair = check_below(r, images->count < 2 ? 1 : images->count / 2);
 	l.scene = (unsigned)check_below(r, 1000);
-	l.scene_name = scenes[check_below(r, 7)];
+	l.scene_name = scenes[check_below(r, 10)];
 	if (l.picture <= PICTURE_REAL_TOO) {
 		l.picture = PICTURE_REAL;
 		l.x = check_below(r, images->image[2 * l.pair].width - SIZE_MIN);

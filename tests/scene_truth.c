@@ -41,6 +41,7 @@ static uint8_t label_of(enum sx_material m)
 		return TERRAIN;
 	case SX_MATERIAL_FACADE:
 	case SX_MATERIAL_WALL:
+	case SX_MATERIAL_WINDOW:
 		return BUILDING;
 	case SX_MATERIAL_CAR_BACK:
 	case SX_MATERIAL_CAR_SIDE:

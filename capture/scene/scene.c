@@ -20,6 +20,7 @@ static const struct {
 	const char *name;
 	enum sx_relief relief;
 	bool open, verge, cargo, room;
+	enum sx_light_kind light;
 	enum sx_episode_kind motion;
 } names[] = {
 	{.name = "street"},
@@ -34,6 +35,9 @@ static const struct {
 	{.name = "crossing", .motion = SX_EPISODE_CROSSING},
 	{.name = "bend", .motion = SX_EPISODE_BEND},
 	{.name = "yard", .motion = SX_EPISODE_YARD},
+	{.name = "night", .verge = true, .light = SX_LIGHT_NIGHT},
+	{.name = "rain", .verge = true, .light = SX_LIGHT_RAIN},
+	{.name = "glass", .verge = true, .light = SX_LIGHT_GLASS},
 };
 
 static int find_name(const char *name)
@@ -87,6 +91,7 @@ static void init_street(struct sx_scene *s, int name)
 	s->street.cargo = names[name].cargo;
 	if (names[name].verge)
 		sx_verge_init(s);
+	sx_light_init(s, names[name].light);
 }
 
 static int init_view(struct sx_view *v, int width, int height)
@@ -109,6 +114,11 @@ static int init_light(struct sx_scene *s, int side)
 
 	sx_must_index(side, 2);
 	v->white = calloc((size_t)(v->width + 1) * (size_t)(v->height + 1), sizeof(*v->white));
+	if (s->weather.streaks) {
+		v->streaks = calloc((size_t)v->width * (size_t)v->height, sizeof(*v->streaks));
+		if (!v->streaks)
+			return -ENOMEM;
+	}
 	return v->white ? init_view(&s->mirrored[side], v->width, v->height) : -ENOMEM;
 }
 
@@ -123,6 +133,10 @@ static int init_views(struct sx_scene *s)
 
 	s->camera.cx += aside;
 	s->camera.cy += above;
+	for (int i = 0; i < s->weather.drops; i++) {
+		s->weather.drop[i].x += (float)aside;
+		s->weather.drop[i].y += (float)above;
+	}
 	for (int side = 0; side < 2; side++) {
 		for (int i = 0; i < SX_FLARE_SPOTS; i++) {
 			s->street.verge.flare[i].x[side] += (float)aside;
@@ -142,6 +156,7 @@ static void finish_view(struct sx_view *v)
 	free(v->id);
 	free(v->projection);
 	free(v->white);
+	free(v->streaks);
 }
 
 /* Checks an image size. False, with a message: out of range. */
@@ -163,7 +178,7 @@ int sx_scene_create(struct sx_scene **ret, const struct sx_scene_params *p, stru
 		return sx_why_fail(
 			-EINVAL, why,
 			"unknown scene '%s', allowed street, open, climb, fall, ramp, verge, cargo, room, "
-			"traffic, crossing, bend, yard",
+			"traffic, crossing, bend, yard, night, rain, glass",
 			p->name);
 	if (!is_size(p->width, p->height, "scene", why) ||
 	    ((p->raw_width || p->raw_height) && !is_size(p->raw_width, p->raw_height, "raw image", why)))
@@ -241,7 +256,7 @@ void sx_scene_render(struct sx_scene *s, uint32_t frame, struct sx_image *left, 
 		sx_view_draw(&s->view[side], s, side);
 		if (s->street.verge.on) {
 			sx_view_draw_mirrored(&s->mirrored[side], s, side);
-			sx_light_prepare(&s->view[side], s);
+			sx_light_prepare(&s->view[side], s, side, frame);
 		}
 		if (s->lens[side].at)
 			sx_view_shade_raw(&s->view[side], s, side, frame, out);

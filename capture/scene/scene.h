@@ -50,6 +50,10 @@ struct sx_scene_error {
  * small objects of known size and distance. "room": rooms as a small robot sees them, with cameras 6 cm apart
  * and 0.2 to 0.5 m above the floor (scene_room.h).
  *
+ * Scenes on the ground of "verge" that test what light does to matching: "night": headlights, street lamps, lit
+ * windows and noise. "rain": a wet road that mirrors, falling drops, drops on one lens, haze; half of the seeds are
+ * dark. "glass": shop windows that mirror the street. Reflections, rain and drops are not in the truth.
+ *
  * Scenes with truth of motion (motion/episode.h), in which each thing has its own path and speed, and the camera
  * turns, shakes and dives: "traffic": a car ahead that brakes and speeds up, oncoming cars, cars that turn off or in,
  * cyclists. "crossing": people and cyclists cross, start and stop, some behind parked vans, and cars cross. "bend":

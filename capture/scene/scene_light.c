@@ -9,7 +9,40 @@
 
 #define BLOOM_RADIUS 0.0125 /* radius of the bloom, rad: 9 px of KITTI's camera */
 #define BLOOM 150	    /* tone in the middle of a white area; half of it at a straight edge */
-#define WHITE 262	    /* tone before gain that both cameras show as about 255 */
+#define DICE 1600
+#define WHITE 262 /* tone before gain that both cameras show as about 255 */
+
+static double light_dice(const struct sx_scene *s, int64_t number, double lo, double hi)
+{
+	return sx_pick(s->street.seed, DICE, number, lo, hi);
+}
+
+static void make_dark(struct sx_scene *s)
+{
+	s->weather.dark = true;
+	s->weather.ambient = (float)light_dice(s, 0, 0.05, 0.2);
+	s->exposure.sky = (float)light_dice(s, 1, 12, 26);
+	s->exposure.noise = (float)light_dice(s, 2, 2.5, 6);
+	s->street.verge.glare = 0;
+}
+
+void sx_light_init(struct sx_scene *s, enum sx_light_kind kind)
+{
+	s->weather.seed = s->street.seed;
+	if (kind == SX_LIGHT_NIGHT || (kind == SX_LIGHT_RAIN && light_dice(s, 3, 0, 1) < 0.5))
+		make_dark(s);
+	if (kind == SX_LIGHT_RAIN) {
+		sx_weather_rain(&s->weather, s->params.width, s->params.height, s->camera.fx / 721.5);
+		s->weather.flood = (float)light_dice(s, 4, 0.3, 1.2);
+		s->street.verge.wet = (float)light_dice(s, 5, 0.4, 0.85);
+		s->street.verge.glare *= 0.3f;
+		s->exposure.haze = (float)light_dice(s, 6, 100, 300);
+	}
+	if (kind == SX_LIGHT_GLASS) {
+		s->weather.glass = (float)light_dice(s, 7, 0.2, 0.7);
+		s->street.verge.wet = 0;
+	}
+}
 
 static float square(float x)
 {
@@ -72,9 +105,12 @@ float sx_view_sky(const struct sx_scene *s, double x, double y)
  * Fills v->white with sums over all rows above and columns to the left. It has one row and one column more
  * than the view.
  */
-void sx_light_prepare(struct sx_view *v, const struct sx_scene *s)
+void sx_light_prepare(struct sx_view *v, const struct sx_scene *s, int side, uint32_t frame)
 {
 	size_t pitch = (size_t)v->width + 1;
+
+	if (v->streaks)
+		sx_weather_streaks(&s->weather, &s->camera, side, frame, v->width, v->height, v->streaks);
 
 	for (int y = 0; y < v->height; y++) {
 		const uint16_t *id = v->id + (size_t)y * (size_t)v->width;
@@ -107,7 +143,8 @@ static float bloom(const struct sx_view *v, const struct sx_scene *s, int x, int
 
 float sx_light_lens(const struct sx_view *v, const struct sx_scene *s, int side, int x, int y)
 {
-	float tone = bloom(v, s, x, y);
+	float tone =
+		bloom(v, s, x, y) + (v->streaks ? v->streaks[(size_t)y * (size_t)v->width + (size_t)x] : 0);
 
 	for (int i = 0; i < SX_FLARE_SPOTS; i++) {
 		float dx = (float)x - s->street.verge.flare[i].x[side],
@@ -123,7 +160,7 @@ float sx_light_lens(const struct sx_view *v, const struct sx_scene *s, int side,
 float sx_light_wet(const struct sx_scene *s, double x, double z, float foot)
 {
 	float n = sx_texture_sample(&s->texture, x * 5 + 77, z * 2.5 + 31, foot * 5),
-	      share = 1.5f * (n - 0.5f);
+	      share = 1.5f * (n - 0.5f + s->weather.flood);
 
 	return share < 0 ? 0 : share > 1 ? 1 : share;
 }

@@ -121,7 +121,7 @@ static float extent(double dx, double dy, const double *steps)
 static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int i, double x, double y,
 		      const struct look *look);
 
-/* Returns the tone of the reflection on the wet road at (x, y): objects upside down, or the sky. */
+/* Returns the tone of the reflection at (x, y), on the wet road or in a window: mirrored facets, or the sky. */
 static float mirrored_at(const struct sx_view *v, const struct sx_scene *s, double x, double y)
 {
 	static const struct look none;
@@ -133,7 +133,26 @@ static float mirrored_at(const struct sx_view *v, const struct sx_scene *s, doub
 	/* the facet may end between pixel centres */
 	if (i >= 0 && sx_view_probe(v, s, i, x, y) > 0)
 		return facet_at(v, s, i, x, y, &none);
-	return sx_view_sky(s, x, 2 * horizon - y) - 20;
+	return sx_view_sky(s, x, s->weather.glass > 0 ? y : 2 * horizon - y) - 20;
+}
+
+/* Returns the tone of a shop window at (x, y) of its front. tone: of what stands behind it. */
+static float window(const struct sx_view *v, const struct sx_scene *s, double x, double y, float tone)
+{
+	const float share = s->weather.glass;
+
+	sx_must_index(v - s->view, 2);
+	return tone * (1 - share) + share * mirrored_at(&s->mirrored[v - s->view], s, x, y);
+}
+
+/* Returns the share of daylight on a point of a facet; lamps give light themselves. */
+static float light_on(const struct sx_scene *scene, const struct sx_facet *f, double s, double t)
+{
+	if (!scene->weather.dark || f->material == SX_MATERIAL_LAMP)
+		return 1;
+	return sx_weather_light(&scene->weather, f->origin[0] + s * f->u[0] + t * f->v[0],
+				f->origin[1] + s * f->u[1] + t * f->v[1],
+				f->origin[2] + s * f->u[2] + t * f->v[2]);
 }
 
 /* Returns the tone of a wet road. tone: of the dry road at s, t. */
@@ -182,7 +201,10 @@ static float facet_at(const struct sx_view *v, const struct sx_scene *scene, int
 				  (float)(f->origin[2] + s * f->u[2] + t * f->v[2]));
 	else if (f->kind == 0 && rows->count)
 		tone *= shadow_at(rows, (float)(f->origin[0] + s), (float)(f->origin[2] + t));
-	if (f->material == SX_MATERIAL_ROAD && scene->street.verge.on)
+	tone *= light_on(scene, f, s, t);
+	if (f->material == SX_MATERIAL_WINDOW && i < scene->count)
+		tone = window(v, scene, x, y, tone);
+	if (f->material == SX_MATERIAL_ROAD && scene->street.verge.on && i < scene->count)
 		tone = wet_road(v, scene, f, x, y, s, t, 0.2f * ft > fs ? 0.2f * ft : fs, tone);
 	far = (float)(scene->camera.fx * scene->camera.baseline_m * inverse);
 	haze = far / (far + scene->exposure.haze);
@@ -299,6 +321,33 @@ static float next_noise(uint64_t *state)
 	       (1.0f / 147.8f);
 }
 
+/* Returns the tone that the lens of a street with verges makes of a pixel's tone. */
+static float behind_lens(const struct sx_view *v, const struct sx_scene *s, int side, int x, int y,
+			 float tone, const struct look *look)
+{
+	double at[2];
+	const float share = sx_weather_drop(&s->weather, side, x, y, at);
+
+	if (share > 0) { /* the mean of four points: a drop is out of focus */
+		float sum = 0;
+
+		for (int k = 0; k < 4; k++) {
+			const int i = (int)(at[0] + 12 * sample_x[k]), j = (int)(at[1] + 12 * sample_y[k]);
+
+			sum += pixel_at(v, s,
+					i < 0	       ? 0
+					: i < v->width ? i
+						       : v->width - 1,
+					j < 0		? 0
+					: j < v->height ? j
+							: v->height - 1,
+					look);
+		}
+		tone = tone * (1 - share) + share * sum * 0.25f;
+	}
+	return tone + sx_light_lens(v, s, side, x, y);
+}
+
 /* Converts a tone to a pixel value of the camera. */
 static uint8_t expose(const struct sx_exposure *e, int side, float tone, uint64_t *state)
 {
@@ -330,7 +379,7 @@ void sx_view_shade(const struct sx_view *v, const struct sx_scene *s, int side, 
 			float tone = pixel_at(v, s, x, y, &look);
 
 			if (s->street.verge.on)
-				tone += sx_light_lens(v, s, side, x, y);
+				tone = behind_lens(v, s, side, x, y, tone, &look);
 			out[x] = expose(e, side, tone, &state);
 		}
 	}
@@ -398,8 +447,8 @@ void sx_view_shade_raw(const struct sx_view *v, const struct sx_scene *s, int si
 				find_steps(lens, x, y, steps);
 				tone = raw_pixel_at(v, s, (double)at[0], (double)at[1], &look);
 				if (s->street.verge.on)
-					tone += sx_light_lens(v, s, side, (int)(at[0] + 0.5f),
-							      (int)(at[1] + 0.5f));
+					tone = behind_lens(v, s, side, (int)(at[0] + 0.5f),
+							   (int)(at[1] + 0.5f), tone, &look);
 			}
 			out[x] = expose(e, side, tone, &state);
 		}

@@ -118,7 +118,8 @@ static void add_house(struct sx_scene *s, int side, int64_t k)
 	uint64_t h = sx_mix(st->seed, D_GAP, (uint64_t)(2 * k + side));
 	double z0 = house_start(st, side, k) - s->pose.z, z1 = house_start(st, side, k + 1) - s->pose.z;
 	double line = side ? st->kerb_right + st->pavement : st->kerb_left - st->pavement;
-	double back = 0.6 * (double)(h % 3), x, height;
+	double back = s->weather.glass > 0 ? 0 : 0.6 * (double)(h % 3), x,
+	       height; /* windows mirror in one plane */
 	bool gap = (h >> 4) % 100 < 14;
 	struct sx_facet *f;
 	float grey = 85 + 95 * (float)sx_unit(sx_mix(h, 2, 2));
@@ -136,6 +137,8 @@ static void add_house(struct sx_scene *s, int side, int64_t k)
 		f->detail[1] = 1.9f + 0.25f * (float)((h >> 20) % 6);
 		f->detail[2] = f->detail[1] * (0.45f + 0.05f * (float)((h >> 24) % 4));
 		f->detail[3] = (h >> 28) % 3 == 0 ? 1 : 0;
+		if (st->verge.on)
+			sx_verge_window(s, side, x, z0, z1, h);
 	}
 	if (!gap) { /* visible side wall if the neighbouring house is further back or lower */
 		f = sx_place_facet(s, SX_MATERIAL_WALL, 1, grey * 0.9f, h);
@@ -201,6 +204,19 @@ static void add_cabin(struct sx_scene *s, const struct car *c)
 		      c->length - near_part - far_part - lean - lean_far);
 }
 
+/* Adds the two lamps at the near end of a car in the dark, as bright as if they shone. */
+static void add_car_lamps(struct sx_scene *s, const struct car *c)
+{
+	for (int i = 0; i < 2; i++) {
+		struct sx_facet *f = sx_place_facet(s, SX_MATERIAL_LAMP, 1, c->oncoming ? 600 : 110, c->seed);
+
+		sx_place_across(f, c->x - 0.09 + (i ? 0.36 : -0.36) * c->width, 0.6, c->z - 0.01, 0.18, 0.16);
+		f->shape = SX_SHAPE_ELLIPSE;
+		f->detail[0] = f->detail[1] = 1;
+		f->detail[2] = f->grey;
+	}
+}
+
 static void add_car(struct sx_scene *s, const struct car *c)
 {
 	struct sx_facet *f;
@@ -215,6 +231,8 @@ static void add_car(struct sx_scene *s, const struct car *c)
 	f = sx_place_facet(s, SX_MATERIAL_CAR_TOP, 1, c->grey, c->seed);
 	sx_place_flat(f, c->x - 0.5 * c->width, c->waist, c->z, c->width, c->length);
 	add_cabin(s, c);
+	if (s->weather.dark)
+		add_car_lamps(s, c);
 	sx_place_shadow(s, c->x - 0.5 * c->width, c->x + 0.5 * c->width, c->z, c->z + c->length);
 	s->next_object++;
 }
@@ -300,6 +318,19 @@ static void add_traffic(struct sx_scene *s, uint32_t frame)
 		add_vehicle(s, sx_mix(st->seed, D_LEAD, 3), -0.1 - s->pose.x, lead, false);
 }
 
+/* Adds the bright head of a lamp, 1.7 m wide from x on, and the pool of its light on the ground. */
+static void add_lamp_light(struct sx_scene *s, double x, double z)
+{
+	const struct sx_shadow pool = {(float)x - 1.5f, (float)x + 3, (float)z - 3,
+				       (float)z + 3,	0.16f,	      -2.5f};
+	struct sx_facet *f = sx_place_facet(s, SX_MATERIAL_LAMP, 1, 600, 0);
+
+	sx_place_across(f, x + 0.4, 6.6, z - 0.01, 0.9, 0.16);
+	f->detail[0] = f->detail[1] = 1;
+	f->detail[2] = f->grey;
+	sx_place_soft(s, &pool);
+}
+
 static void add_lamp(struct sx_scene *s, double x, double z, uint64_t h)
 {
 	struct sx_facet *f = sx_place_facet(s, SX_MATERIAL_POLE, 1, 92, h);
@@ -308,6 +339,8 @@ static void add_lamp(struct sx_scene *s, double x, double z, uint64_t h)
 	sx_place_across(f, x - 0.07, 0, z, 0.14, 6.8);
 	f = sx_place_facet(s, SX_MATERIAL_POLE, 1, 92, h);
 	sx_place_across(f, x + reach, 6.7, z, 1.7, 0.12);
+	if (s->weather.dark)
+		add_lamp_light(s, x + reach, z);
 	sx_place_shadow(s, x - 0.1, x + 0.1, z - 0.1, z + 0.1);
 	s->next_object++;
 }

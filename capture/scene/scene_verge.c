@@ -141,11 +141,74 @@ void sx_verge_add(struct sx_scene *s)
 	}
 }
 
+/* Returns the plane of all windows that mirror, m to the right of the camera. */
+static double window_line(const struct sx_scene *s)
+{
+	const struct sx_street *st = &s->street;
+
+	return (st->verge.town_side ? st->kerb_right + st->pavement : st->kerb_left - st->pavement) -
+	       s->pose.x;
+}
+
+void sx_verge_window(struct sx_scene *s, int side, double x, double z0, double z1, uint64_t h)
+{
+	const bool lit = s->weather.dark && h % 3 == 0;
+	struct sx_facet *f;
+
+	if (!lit && s->weather.glass <= 0)
+		return;
+	f = sx_place_facet(s, lit ? SX_MATERIAL_LAMP : SX_MATERIAL_WINDOW, STIXEL_OBJECT, lit ? 170 : 45, h);
+	sx_place_along(f, &s->street, (lit ? x : window_line(s)) + (side ? -0.01 : 0.01), 0.4, z0 + 0.6,
+		       z1 - z0 - 1.2, 2.2);
+	f->light = 1;
+	if (!lit)
+		return;
+	f->detail[0] = (float)(2 + h % 4); /* panes */
+	f->detail[1] = 1;
+	f->detail[2] = 30;
+}
+
+/* Mirrors a facet in the windows' plane. A pavement is cut off there. */
+static void mirror_in_window(const struct sx_scene *s, struct sx_facet *f)
+{
+	const double line = window_line(s);
+
+	if (f->material == SX_MATERIAL_PAVEMENT) {
+		const double to = s->street.verge.cross * (line - f->origin[0]);
+
+		if (!s->street.verge.town_side) {
+			f->origin[0] = line;
+			f->origin[1] += to;
+		}
+		f->s1 = s->street.pavement;
+	}
+	f->origin[0] = 2 * line - f->origin[0];
+	f->u[0] = -f->u[0];
+	f->v[0] = -f->v[0];
+}
+
+/* Adds the street as the windows mirror it. */
+static void add_behind_windows(struct sx_scene *s)
+{
+	const double line = window_line(s);
+
+	for (int i = 0; i < s->count && s->mirrored_to < SX_FACETS_MAX; i++) {
+		struct sx_facet *f = &s->facets[i];
+		const double x = f->material == SX_MATERIAL_PAVEMENT ? 0 : f->origin[0];
+
+		if (f->origin[2] > MIRRORED_TO || f->shape == SX_SHAPE_BARS ||
+		    (s->street.verge.town_side ? x > line - 0.05 : x < line + 0.05))
+			continue;
+		f = &s->facets[s->mirrored_to++];
+		*f = s->facets[i];
+		mirror_in_window(s, f);
+	}
+}
+
 /* Adds the reflected world: the objects on the road, upside down below it. */
 static void add_mirrored(struct sx_scene *s)
 {
 	sx_must(s->count, <=, SX_FACETS_MAX);
-	s->mirrored_to = s->count;
 	for (int i = 0; i < s->count && s->mirrored_to < SX_FACETS_MAX; i++) {
 		struct sx_facet *f = &s->facets[i];
 
@@ -161,7 +224,13 @@ static void add_mirrored(struct sx_scene *s)
 
 void sx_verge_finish(struct sx_scene *s)
 {
-	add_mirrored(s);
+	const bool windows = s->weather.glass > 0;
+
+	s->mirrored_to = s->count;
+	if (!windows)
+		add_mirrored(s);
 	for (int i = 0; i < s->mirrored_to; i++)
 		sx_place_sheared(&s->facets[i], 0, s->street.verge.cross, 0, 0);
+	if (windows)
+		add_behind_windows(s);
 }

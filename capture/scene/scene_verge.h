@@ -36,11 +36,13 @@ struct sx_verge {
 void sx_verge_init(struct sx_scene *s);
 /* Adds the ground of one side, from x on. */
 void sx_verge_ground(struct sx_scene *s, int side, double x, double texture_z);
+/* Adds the shop window of a house, from z0 to z1 of its front at x: a lit one in the dark, or one that mirrors. */
+void sx_verge_window(struct sx_scene *s, int side, double x, double z0, double z1, uint64_t h);
 /* Adds rails and fences. */
 void sx_verge_add(struct sx_scene *s);
 /*
  * Call it when the scene is built. Adds the reflections on a wet road, as facets after the scene's own. Then
- * tilts everything.
+ * tilts everything. In a scene with windows that mirror, adds their reflections instead, of what is tilted.
  */
 void sx_verge_finish(struct sx_scene *s);
 

@@ -21,6 +21,7 @@
 #include "capture/scene/scene_verge.h"
 #include "capture/scene/surface/scene_facet.h"
 #include "capture/scene/surface/scene_noise.h"
+#include "capture/scene/weather/weather.h"
 
 #define SX_FACETS_MAX 2048
 
@@ -55,6 +56,7 @@ struct sx_view {
 	uint16_t *id;
 	struct sx_projection *projection; /* projections, one for each facet */
 	uint32_t *white;		  /* see scene_light.c; NULL if no sky is white */
+	float *streaks;			  /* tones of falling drops; NULL if it does not rain */
 };
 
 /* Values of the street that depend on the seed alone. */
@@ -90,6 +92,7 @@ struct sx_scene {
 	struct sx_street street;
 	struct sx_room room;
 	struct sx_world_motion *motion; /* NULL: a scene without truth of motion */
+	struct sx_weather weather;
 	struct sx_exposure exposure;
 	struct sx_texture texture;
 	struct sx_pose pose;
@@ -101,7 +104,7 @@ struct sx_scene {
 	uint16_t next_object;
 	struct sx_cargo cargo[SX_CARGO_MAX];
 	int cargo_count;
-	int mirrored_to; /* facets count .. mirrored_to - 1 are the reflections on a wet road */
+	int mirrored_to; /* facets count .. mirrored_to - 1 are the reflections on a wet road, or in windows */
 	struct sx_view view[2], mirrored[2];
 	struct sx_rig rig;
 	struct sx_lens_view lens[2];

@@ -19,8 +19,8 @@ static const char usage[] =
 	"      --first N              first seed (1)\n"
 	"      --size WxH             of a picture (640x240)\n"
 	"      --scene NAME           street, open, climb, fall, ramp, verge, cargo, room, traffic, crossing, "
-	"bend\n"
-	"                             or yard\n"
+	"bend,\n"
+	"                             yard, night, rain or glass\n"
 	"      --lenses NAME          plain, wide, fisheye: raw pictures, rectified (ideal)\n"
 	"      --raw-size WxH         of these (as --size)\n"
 	"      --semantics noise      with class scores made from the true ones, wrong in small patches; exit 1 "
@@ -32,6 +32,7 @@ static const char usage[] =
 	"  -v, --verbose              a line for every street\n"
 	"      --min-detection P      exit 1 if less than P % of the true stixels are detected\n"
 	"      --max-d1 P             exit 1 if D1 of pixels seen by both cameras is more than P %\n"
+	"      --max-bad P            exit 1 if more than P % of these pixels have a wrong disparity or none\n"
 	"      --max-false L,M,C      exit 1 if more than this % of the pairs have a false positive in free "
 	"space:\n"
 	"                             literal, measurable, driving corridor (metrics.h says what these "
@@ -74,6 +75,7 @@ enum {
 	OPT_RAW_SIZE,
 	OPT_DETECTION,
 	OPT_D1,
+	OPT_BAD,
 	OPT_FALSE,
 	OPT_EACH,
 	OPT_SEMANTICS,
@@ -98,6 +100,7 @@ static const struct option long_options[] = {
 	{"verbose", no_argument, NULL, 'v'},
 	{"min-detection", required_argument, NULL, OPT_DETECTION},
 	{"max-d1", required_argument, NULL, OPT_D1},
+	{"max-bad", required_argument, NULL, OPT_BAD},
 	{"max-false", required_argument, NULL, OPT_FALSE},
 	{"max-each", required_argument, NULL, OPT_EACH},
 	{"semantics", required_argument, NULL, OPT_SEMANTICS},
@@ -174,6 +177,8 @@ static bool take_option(struct options *o, int c)
 		return sscanf(optarg, "%lf%c", &o->min_detection, &rest) == 1;
 	case OPT_D1:
 		return sscanf(optarg, "%lf%c", &o->max_d1, &rest) == 1;
+	case OPT_BAD:
+		return sscanf(optarg, "%lf%c", &o->max_bad, &rest) == 1;
 	case OPT_FALSE:
 		return take_spaces(o->max_false);
 	case OPT_EACH:
@@ -215,7 +220,8 @@ int parse_options(struct options *o, int argc, char **argv)
 		o->max_figures[i] = 100;
 	for (int i = 0; i < ROOM_FIGURES; i++)
 		o->max_room[i] = 100;
-	o->max_d1 = o->max_false[LITERAL] = o->max_false[MEASURABLE] = o->max_false[CORRIDOR] = 100;
+	o->max_d1 = o->max_bad = o->max_false[LITERAL] = o->max_false[MEASURABLE] = o->max_false[CORRIDOR] =
+		100;
 	while ((c = getopt_long(argc, argv, "e:n:s:vh", long_options, NULL)) >= 0) {
 		if (c == 'h') {
 			fputs(usage, stdout);

@@ -24,7 +24,7 @@ struct options {
 	const char *overrides[OVERRIDES_MAX];
 	int override_count;
 	/* percent; max_false: of pairs with a false positive */
-	double min_detection, max_d1, max_false[SPACES];
+	double min_detection, max_d1, max_bad, max_false[SPACES];
 	double max_each[SPACES];	      /* false positives per pair */
 	double max_painted[2], min_called[2]; /* percent, for ground and objects */
 	double max_figures[FIGURES];	      /* lidar_figures.h, percent */

@@ -217,10 +217,33 @@ static int run_frame(struct run *r, const struct sx_scene_params *p, struct sx_s
 	return score(r, scene, t);
 }
 
+/* Prints the scores of one pair: those of r without those of the pairs before it. */
+static void print_pair(const struct run *r, unsigned seed, const struct stixel_score *stixels,
+		       const struct disparity_score *disparity, const struct lidar_figures *figures)
+{
+	struct lidar_figures f = r->figures;
+
+	printf("seed %u: detected %.1f %%, false positives %llu %llu %llu, pixels of %llu: given %llu, wrong %llu\n",
+	       seed, percent(r->score.detected - stixels->detected, r->score.truth - stixels->truth),
+	       (unsigned long long)(r->score.false_positives[0] - stixels->false_positives[0]),
+	       (unsigned long long)(r->score.false_positives[1] - stixels->false_positives[1]),
+	       (unsigned long long)(r->score.false_positives[2] - stixels->false_positives[2]),
+	       (unsigned long long)(r->disparity.truth[NOC] - disparity->truth[NOC]),
+	       (unsigned long long)(r->disparity.given[NOC] - disparity->given[NOC]),
+	       (unsigned long long)(r->disparity.wrong[NOC] - disparity->wrong[NOC]));
+	for (int i = 0; i < FIGURES; i++) {
+		f.bad[i] -= figures->bad[i];
+		f.all[i] -= figures->all[i];
+	}
+	print_figures(&f);
+}
+
 static int run_seed(struct run *r, unsigned seed)
 {
 	struct sx_scene_params p = {r->options.scene, seed, r->options.width, r->options.height};
-	struct stixel_score before = r->score;
+	const struct stixel_score stixels = r->score;
+	const struct disparity_score disparity = r->disparity;
+	const struct lidar_figures figures = r->figures;
 	struct sx_scene_truth truth = {0};
 	struct sx_scene *scene = NULL;
 	int e = sx_scene_create(&scene, &p, &r->why);
@@ -232,14 +255,16 @@ static int run_seed(struct run *r, unsigned seed)
 	if (e == 0)
 		e = run_frame(r, &p, scene, seed * 37 % 1000, &truth);
 	if (e == 0 && r->options.verbose)
-		printf("seed %u: detected %.1f %%, false positives %llu %llu %llu\n", seed,
-		       percent(r->score.detected - before.detected, r->score.truth - before.truth),
-		       (unsigned long long)(r->score.false_positives[0] - before.false_positives[0]),
-		       (unsigned long long)(r->score.false_positives[1] - before.false_positives[1]),
-		       (unsigned long long)(r->score.false_positives[2] - before.false_positives[2]));
+		print_pair(r, seed, &stixels, &disparity, &figures);
 	sx_scene_truth_finish(&truth);
 	sx_scene_destroy(scene);
 	return e;
+}
+
+/* Returns the share of the pixels that both cameras see whose disparity is wrong or missing, percent. */
+static double bad_pixels(const struct disparity_score *s)
+{
+	return percent(s->truth[NOC] - s->given[NOC] + s->wrong[NOC], s->truth[NOC]);
 }
 
 static void print(const struct run *r)
@@ -256,6 +281,7 @@ static void print(const struct run *r)
 	       percent(d->wrong[NOC], d->given[NOC]), percent(d->wrong[ALL], d->given[ALL]),
 	       percent(d->given[NOC], d->truth[NOC]), percent(d->given[ALL], d->truth[ALL]),
 	       right ? d->error_sum / (double)right : 0);
+	printf("wrong or missing: %.2f %%\n", bad_pixels(d));
 	printf("stixels: detected %.2f %% of %llu, %.0f pixels per stixel\n", percent(s->detected, s->truth),
 	       (unsigned long long)s->truth, s->stixels ? (double)s->pixels / (double)s->stixels : 0);
 	for (int k = 0; k < SPACES; k++)
@@ -335,6 +361,10 @@ static int judge(const struct run *r)
 			"positives <= %g, %g, %g %%, false positives per pair <= %g, %g, %g\n",
 			o->min_detection, o->max_d1, o->max_false[0], o->max_false[1], o->max_false[2],
 			o->max_each[0], o->max_each[1], o->max_each[2]);
+	if (bad_pixels(&r->disparity) > o->max_bad) {
+		fprintf(stderr, "NOT GOOD ENOUGH: asked for wrong or missing pixels <= %g %%\n", o->max_bad);
+		good = false;
+	}
 	if (!road_ends(o) && !judge_road(&r->road)) {
 		fprintf(stderr,
 			"NOT GOOD ENOUGH: asked for roads within 2 sigma in 85 %%, sigma <= 4 times rms\n");

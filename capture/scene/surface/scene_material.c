@@ -317,6 +317,9 @@ float sx_material_tone(const struct sx_facet *f, const struct sx_texture *textur
 	case SX_MATERIAL_MARKING:
 		return f->grey +
 		       12 * sx_grain(texture, s + f->s_texture, t + f->t_texture, 24, foot, f->seed);
+	case SX_MATERIAL_WINDOW: /* goods in a dark shop */
+		return f->grey + 14 * sx_grain(texture, s, t, 6, foot, f->seed) +
+		       6 * sx_grain(texture, s, t, 40, foot, f->seed >> 9);
 	case SX_MATERIAL_HILLS:
 		return f->grey + 9 * sx_grain(texture, s + f->s_texture, t, 2, foot, f->seed);
 	default:

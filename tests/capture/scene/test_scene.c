@@ -38,6 +38,10 @@ static void test_the_same_bytes_on_every_machine(void **state)
 		{"fall", 4, 77, UINT64_C(0xd0cb4e00094d741e), UINT64_C(0x1037e71d51c394be)},
 		{"ramp", 5, 31, UINT64_C(0x9782ec5f33d6603f), UINT64_C(0x5a9a26049eb60b29)},
 		{"verge", 6, 12, UINT64_C(0xbbc2e897106bf99f), UINT64_C(0xdc58bb9f8c0f5ae8)},
+		{"night", 6, 12, UINT64_C(0xe736afec4e40f368), UINT64_C(0x05743a496eb47e5e)},
+		{"rain", 3, 12, UINT64_C(0x28c64ce1e189d069), UINT64_C(0x913310f6f2603809)},
+		{"rain", 2, 5, UINT64_C(0x796470eb98905767), UINT64_C(0x26908a19088af575)},
+		{"glass", 6, 12, UINT64_C(0xb36b81649ac50e2f), UINT64_C(0x22cede7b95d7f2aa)},
 		{"cargo", 7, 9, UINT64_C(0xbbd5bf0365ad0df5), UINT64_C(0x3988d922908e8084)},
 		{"room", 8, 15, UINT64_C(0xe000f97c4c8519ac), UINT64_C(0x5258f7c2a6dfbc1f)},
 		{"room", 15, 555, UINT64_C(0x1f4e1487e0282439), UINT64_C(0x2144311f5114c9ad)},
@@ -88,7 +92,7 @@ static void test_wrong_parameters(void **state)
 	assert_string_equal(
 		why.text,
 		"unknown scene 'strete', allowed street, open, climb, fall, ramp, verge, cargo, room, "
-		"traffic, crossing, bend, yard");
+		"traffic, crossing, bend, yard, night, rain, glass");
 	p = (struct sx_scene_params){"street", 1, 31, H};
 	assert_int_equal(sx_scene_create(&s, &p, &why), -22);
 	assert_string_equal(why.text, "scene size 31x180 is outside 32x32 to 4096x2160");

@@ -1,5 +1,6 @@
 /*
- * Tests the scenes "verge" and "cargo": objects have the stated height, size and distance.
+ * Tests the scenes "verge" and "cargo": objects have the stated height, size and distance. Tests the light of
+ * "night", "rain" and "glass".
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -111,6 +112,113 @@ static void test_light_is_not_in_the_truth(void **state)
 	close_street(&dull);
 }
 
+/* Returns the number of pixels of one side that differ by more than `by`. */
+static long count_other(const struct street *a, const struct street *b, int side, int by)
+{
+	long n = 0;
+
+	for (int y = 0; y < H; y++) {
+		const uint8_t *p = sx_image_row(side ? &a->right : &a->left, y);
+		const uint8_t *q = sx_image_row(side ? &b->right : &b->left, y);
+
+		for (int x = 0; x < W; x++)
+			n += abs(p[x] - q[x]) > by;
+	}
+	return n;
+}
+
+/* Drops change the picture of one lens, falling rain those of both, and the truth has neither. */
+static void test_rain_is_not_in_the_truth(void **state)
+{
+	long dark = 0;
+
+	if (EMULATED(SAME_BYTES))
+		return;
+	for (unsigned seed = 1; seed <= 8; seed++) {
+		struct street rain, drops, dry;
+		int side;
+
+		open_street(&rain, "rain", seed, W, H);
+		open_street(&drops, "rain", seed, W, H);
+		open_street(&dry, "rain", seed, W, H);
+		side = rain.scene->weather.side;
+		dark += rain.scene->weather.dark;
+		drops.scene->weather.streaks = dry.scene->weather.streaks = 0;
+		dry.scene->weather.drops = 0;
+		draw(&rain, 3);
+		draw(&drops, 3);
+		draw(&dry, 3);
+		assert_true(hash_truth(&rain) == hash_truth(&dry));
+		assert_true(count_other(&drops, &dry, side, 0) > 20);
+		assert_int_equal(count_other(&drops, &dry, !side, 0), 0);
+		assert_true(count_other(&rain, &drops, 0, 5) > 100 && count_other(&rain, &drops, 1, 5) > 100);
+		close_street(&rain);
+		close_street(&drops);
+		close_street(&dry);
+	}
+	assert_true(dark > 0 && dark < 8);
+}
+
+/* Windows of shops mirror the street, and nothing else does. The truth has the windows, not what they mirror. */
+static void test_windows_mirror(void **state)
+{
+	long windows = 0, other = 0;
+
+	if (EMULATED(SAME_BYTES))
+		return;
+	for (unsigned seed = 1; seed <= 8; seed++) {
+		struct street glass, dull;
+
+		open_street(&glass, "glass", seed, W, H);
+		open_street(&dull, "glass", seed, W, H);
+		dull.scene->weather.glass = 1e-6f;
+		draw(&glass, 9);
+		draw(&dull, 9);
+		assert_true(hash_truth(&glass) == hash_truth(&dull));
+		for (int i = 0; i < W * H; i++) {
+			const uint8_t *a = sx_image_row(&glass.left, i / W),
+				      *b = sx_image_row(&dull.left, i / W);
+			const int id = glass.scene->view[0].id[i];
+			const bool window = id && glass.scene->facets[id - 1].material == SX_MATERIAL_WINDOW;
+
+			assert_true(!window || glass.truth.kind[i] == STIXEL_OBJECT);
+			if (abs(a[i % W] - b[i % W]) <= 12)
+				continue;
+			windows += window;
+			other += !window;
+		}
+		assert_true(glass.scene->mirrored_to < SX_FACETS_MAX);
+		close_street(&glass);
+		close_street(&dull);
+	}
+	print_message("# pixels that mirror: %ld in windows, %ld at their edges\n", windows, other);
+	assert_true(windows > W * H / 20 && other < windows / 10);
+}
+
+/* Headlights show what is near and low; lamps are white, and hardly anything else is bright. */
+static void test_nights_are_dark(void **state)
+{
+	long white = 0, dark = 0;
+
+	if (EMULATED(SAME_BYTES))
+		return;
+	for (unsigned seed = 1; seed <= 8; seed++) {
+		struct street s;
+
+		open_street(&s, "night", seed, W, H);
+		draw(&s, 9);
+		for (int i = 0; i < W * H; i++) {
+			const int grey = ((uint8_t *)sx_image_row(&s.left, i / W))[i % W];
+
+			white += grey >= 250;
+			dark += grey < 64;
+		}
+		close_street(&s);
+	}
+	print_message("# white %ld, dark %ld\n", white, dark);
+	assert_true(white > 100 && dark > 8L * W * H / 2);
+}
+
 /* Checks that an object has the stated size and distance, is complete, and is in both pictures. */
 static void check_thing(const struct street *s, const struct sx_cargo *thing)
 {
@@ -166,6 +274,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_verges_are_verges),
 		cmocka_unit_test(test_light_is_not_in_the_truth),
+		cmocka_unit_test(test_rain_is_not_in_the_truth),
+		cmocka_unit_test(test_windows_mirror),
+		cmocka_unit_test(test_nights_are_dark),
 		cmocka_unit_test(test_cargo_is_where_it_is_said_to_be),
 	};
 
