@@ -387,6 +387,8 @@ static void reference_match(struct sx_context *x, int64_t *t)
 	book(x, SX_STAGE_AGGREGATE, t);
 	sx_winner(&tap[SX_TAP_SUM], &tap[SX_TAP_WINNER], &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE],
 		  p);
+	if (x->pyramid)
+		sx_pyramid_edges(p, &tap[SX_TAP_WINNER], &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE]);
 }
 
 /*

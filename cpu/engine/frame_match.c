@@ -343,6 +343,8 @@ static void frame_search(struct sx_frame *f)
 	sx_search_begin(x->search, &f->match, &x->taps[SX_TAP_TILES], d->volume.data, scratch);
 	sx_frame_book(f, SX_STAGE_AGGREGATE);
 	sx_search_finish(x->search);
+	sx_pyramid_edges(&x->config.params.stereo, &f->match.winner, &f->match.winner_right,
+			 &f->match.confidence);
 	hide(f);
 	find_chance(f);
 	sx_frame_book(f, SX_STAGE_WINNER);

@@ -29,6 +29,7 @@ struct winner_work {
 	int rows; /* rows of a block: a divisor of the rows of a tile */
 	int largest;
 	struct sx_winner_options options;
+	enum sx_cost cost;
 };
 
 /* Returns a key whose maximum is the winner. */
@@ -123,14 +124,15 @@ __device__ __forceinline__ uint32_t offer(const struct sx_pyramid_row &row, int 
 	return best;
 }
 
-/* Makes one pixel of the left image, and offers its cells to a row of the right image. */
+/* Makes pixel (x, y) of the left image from its cells on row `from`, which it offers to a row of the right image. */
 template <bool USUAL>
-__device__ __forceinline__ void make_pixel(const struct winner_work &w, int x, int y, uint32_t *right)
+__device__ __forceinline__ void make_pixel(const struct winner_work &w, int x, int y, int from,
+					   uint32_t *right)
 {
-	const int q = x / SX_SEARCH_TILE_WIDTH, j = y / SX_SEARCH_TILE_HEIGHT;
+	const int q = x / SX_SEARCH_TILE_WIDTH, j = from / SX_SEARCH_TILE_HEIGHT;
 	const struct sx_pyramid_list list = sx_pyramid_list_at(w.v, q, j);
 	const struct sx_pyramid_places at =
-		sx_pyramid_places_of(w.v, list, x % SX_SEARCH_TILE_WIDTH, y % SX_SEARCH_TILE_HEIGHT);
+		sx_pyramid_places_of(w.v, list, x % SX_SEARCH_TILE_WIDTH, from % SX_SEARCH_TILE_HEIGHT);
 	struct cells c;
 	uint32_t best = 0;
 
@@ -165,7 +167,8 @@ template <bool USUAL> __global__ void __launch_bounds__(THREADS) winner_kernel(c
 		const int row = i % w.rows, x = i / w.rows;
 
 		if (y0 + row < w.v.height)
-			make_pixel<USUAL>(w, x, y0 + row, right + row * width);
+			make_pixel<USUAL>(w, x, y0 + row, sx_pyramid_winner_row(y0 + row, w.v.height, w.cost),
+					  right + row * width);
 	}
 	__syncthreads();
 	for (int row = 0; row < w.rows && y0 + row < w.v.height; row++) {
@@ -231,6 +234,7 @@ extern "C" cudaError_t sx_pyramid_winner_launch(const struct sx_pyramid_view *v,
 	w.confidence_pitch = confidence->pitch;
 	w.largest = sx_sgm_largest(p);
 	w.options = sx_winner_options_of(p);
+	w.cost = p->cost;
 	w.rows = sms >= SX_PYRAMID_LARGE_SMS ? 2 : 4;
 	while (w.rows > 1 && (size_t)(w.rows * v->width) * sizeof(uint32_t) > SHARED_MAX)
 		w.rows /= 2;

@@ -223,3 +223,18 @@ void sx_pyramid_sgm(struct sx_pyramid *own, const struct sx_cost_input *in, cons
 		sx_sgm(&l->in, &s, &l->p, &chosen, own->sgm_scratch);
 	}
 }
+
+void sx_pyramid_edges(const struct sx_stereo_params *p, const struct sx_image *left,
+		      const struct sx_image *right, const struct sx_image *confidence)
+{
+	const struct sx_image *const maps[] = {left, right, confidence};
+	const int height = left->height;
+
+	for (int y = 0; sx_pyramid_scales(p->disparities) > 1 && y < height; y++) {
+		const int from = sx_pyramid_winner_row(y, height, p->cost);
+
+		for (int i = 0; from != y && i < 3; i++)
+			memcpy(sx_image_row(maps[i], y), sx_image_row(maps[i], from),
+			       (size_t)left->width * sx_pixel_bytes(maps[i]->pixel));
+	}
+}

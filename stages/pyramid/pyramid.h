@@ -67,12 +67,19 @@ void sx_pyramid_halve(const struct sx_image *from, const struct sx_image *to);
  *    apart from b0, the tile keeps the blocks from sx_pyramid_strip_first() to sx_pyramid_strip_last().
  * 6. sx_pyramid_choose() chooses the blocks of each tile.
  * 7. Path costs of the cells that are searched are summed (sgm.h).
+ * 8. sx_winner() finds the winners, and sx_pyramid_edges() those of the rows without descriptors.
  *
  * Thread: any, one call at a time; allocates nothing.
  */
 struct sx_pyramid;
 void sx_pyramid_sgm(struct sx_pyramid *own, const struct sx_cost_input *in, const struct sx_image *sum,
 		    const struct sx_image *tiles);
+/*
+ * Gives the first and the last rows of maps of sx_winner() the values of the rows that sx_pyramid_winner_row()
+ * names. Searches of a single scale are full, and keep their values.
+ */
+void sx_pyramid_edges(const struct sx_stereo_params *p, const struct sx_image *left,
+		      const struct sx_image *right, const struct sx_image *confidence);
 /*
  * Creates the memory for images of this size. p: resolved. *bytes: increased by the bytes taken. Returns 0 or
  * -ENOMEM.

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "stages/stereo/census.h"
 #include "stages/stereo/sgm.h"
 
 #define SX_PYRAMID_COARSEST 32	 /* disparities: no scale has fewer */
@@ -76,6 +77,18 @@ SX_PYRAMID_INLINE bool sx_pyramid_strip_is_clear(int least, int rival)
 SX_PYRAMID_INLINE bool sx_pyramid_row_has_favourite(int row, int rows)
 {
 	return row >= SX_PYRAMID_ROAD * rows / 100;
+}
+
+/*
+ * Returns the row whose S gives the winners of row y: row y itself, or the nearest one with descriptors. A row
+ * without descriptors has equal costs in all its cells. There horizontal paths prefer blocks that the next tile
+ * searches too, which says nothing about the scene.
+ */
+SX_PYRAMID_INLINE int sx_pyramid_winner_row(int y, int height, enum sx_cost cost)
+{
+	const int edge = cost == SX_COST_ZNCC ? 0 : SX_CENSUS_RADIUS_Y;
+
+	return y < edge ? edge : y < height - edge ? y : height - 1 - edge;
 }
 
 /*

@@ -364,6 +364,44 @@ static void one_scale_is_full_search(void **state)
 	check_pyramid(64, 40, &p, CHECK_NOISE, 1);
 }
 
+/* Rows without descriptors have the winners of the nearest row with some, unless the search is full or by ZNCC. */
+static void edges_follow(void **state)
+{
+	enum { W = 5, H = 32 };
+	static const struct {
+		struct sx_stereo_params p;
+		int edge;
+	} of[] = {{{.cost = SX_COST_CSCT, .disparities = 64}, 3},
+		  {{.cost = SX_COST_CENSUS, .disparities = 128}, 3},
+		  {{.cost = SX_COST_ZNCC, .disparities = 64}, 0},
+		  {{.cost = SX_COST_CSCT, .disparities = 32}, 0}};
+
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		uint16_t left[H][W], right[H][W];
+		uint8_t confidence[H][W];
+		const struct sx_image maps[] = {{left, W, H, sizeof(left[0]), SX_PIXEL_U16},
+						{right, W, H, sizeof(right[0]), SX_PIXEL_U16},
+						{confidence, W, H, sizeof(confidence[0]), SX_PIXEL_U8}};
+
+		for (int y = 0; y < H; y++)
+			for (int x = 0; x < W; x++) {
+				left[y][x] = (uint16_t)(1000 * y + x);
+				right[y][x] = (uint16_t)(1000 * y + x + 10);
+				confidence[y][x] = (uint8_t)(6 * y + x);
+			}
+		sx_pyramid_edges(&of[i].p, &maps[0], &maps[1], &maps[2]);
+		for (int y = 0; y < H; y++)
+			for (int x = 0; x < W; x++) {
+				const int last = H - 1 - of[i].edge;
+				const int from = y < of[i].edge ? of[i].edge : y > last ? last : y;
+
+				assert_int_equal(left[y][x], 1000 * from + x);
+				assert_int_equal(right[y][x], 1000 * from + x + 10);
+				assert_int_equal(confidence[y][x], 6 * from + x);
+			}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -373,6 +411,7 @@ int main(void)
 		cmocka_unit_test(chooses_the_strongest),
 		cmocka_unit_test(equals_definition),
 		cmocka_unit_test(one_scale_is_full_search),
+		cmocka_unit_test(edges_follow),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
