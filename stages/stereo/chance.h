@@ -16,7 +16,9 @@
  * Pyramid search compares few cells, so that few rivals contradict a match by chance, and the tiles of an area
  * choose alike, so that its matches agree with each other. But where nothing fits, nearly all tiles are crowded:
  * they search as many blocks as they may. So a bright tile in a crowded one counts like a dim one. On pictures
- * of KITTI 2015, 2 to 14 % of the tiles are crowded; if the other lens is covered, 98 %.
+ * of KITTI 2015, 2 to 14 % of the tiles are crowded; if the other lens is covered, 98 %. Where less than
+ * three quarters have a disparity, a crowded tile is no evidence of ground from 1/2 on: behind a piece of tape few
+ * matches by chance are left, which continue the road, in squares that also see the road beside it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -35,6 +37,8 @@
 
 #define SX_CHANCE_WIDTH 4096 /* largest width of an image, px */
 #define SX_CHANCE_PIXELS 60  /* pixels of a square that must have a disparity, out of 200 */
+#define SX_CHANCE_MANY 150   /* pixels of a square from which on most of it was matched */
+#define SX_CHANCE_DOUBT 128  /* bit of a square, not of a tile: no evidence of ground in crowded tiles */
 
 /*
  * Sums over the pixels of one or more tiles. Pixels count if they lie in an even row and have a disparity and
@@ -48,18 +52,21 @@ struct sx_chance_sums {
 
 /*
  * Returns the bits of a square by its sums: SX_TILE_FLAT if descriptors differ by at least 3/4 of the
- * difference of unrelated ones, SX_TILE_CHANCE if by at least 4/5. bits: number of bits of a descriptor, 63 at
- * most.
+ * difference of unrelated ones, SX_TILE_CHANCE if by at least 4/5, SX_CHANCE_DOUBT if by at least 1/2 where less
+ * than three quarters of the pixels have a disparity. bits: number of bits of a descriptor, 63 at most.
  */
 SX_FLAT_INLINE uint8_t sx_chance_square(const struct sx_chance_sums *s, int bits)
 {
 	/* no product is above 5 * 12600^2, because a square has at most 200 pixels */
 	const int32_t all = s->pixels * bits, differ = s->differ * all,
 		      unrelated = s->left * (all - s->right) + s->right * (all - s->left);
+	const uint8_t doubt = s->pixels < SX_CHANCE_MANY && 2 * differ >= unrelated ? SX_CHANCE_DOUBT : 0;
 
-	if (s->pixels < SX_CHANCE_PIXELS || 4 * differ < 3 * unrelated)
+	if (s->pixels < SX_CHANCE_PIXELS)
 		return 0;
-	return (uint8_t)(5 * differ < 4 * unrelated ? SX_TILE_FLAT : SX_TILE_FLAT | SX_TILE_CHANCE);
+	if (4 * differ < 3 * unrelated)
+		return doubt;
+	return (uint8_t)(doubt | (5 * differ < 4 * unrelated ? SX_TILE_FLAT : SX_TILE_FLAT | SX_TILE_CHANCE));
 }
 
 /*
@@ -68,7 +75,10 @@ SX_FLAT_INLINE uint8_t sx_chance_square(const struct sx_chance_sums *s, int bits
  */
 SX_FLAT_INLINE uint8_t sx_chance_tile(uint8_t tile, uint8_t squares, bool crowded)
 {
-	return (uint8_t)(tile | (tile & SX_TILE_DIM || crowded ? squares : squares & SX_TILE_CHANCE));
+	const uint8_t doubt = crowded && squares & SX_CHANCE_DOUBT ? SX_TILE_CHANCE : 0;
+	const uint8_t found = tile & SX_TILE_DIM || crowded ? squares : squares & SX_TILE_CHANCE;
+
+	return (uint8_t)(tile | doubt | (found & (SX_TILE_FLAT | SX_TILE_CHANCE)));
 }
 
 /* Return the row and the column of the tile of pyramid search around tile i of sx_flat(). */
