@@ -47,9 +47,9 @@ static int clamp(int v, int least, int most)
 	return v < least ? least : v > most ? most : v;
 }
 
-static void gather(struct group *g, const struct sx_motion_cells *cells,
-		   const struct sx_motion_feature *features, const struct sx_motion_flow *flows,
-		   const struct stixel *s, int width)
+int sx_motion_group_members(const struct sx_motion_cells *cells, const struct sx_motion_feature *features,
+			    const struct sx_motion_flow *flows, const struct stixel *s, int width,
+			    int32_t members[SX_MOTION_GROUP_MOST])
 {
 	const int x = s->column * width + width / 2, top = s->row_top - SX_MOTION_ABOVE;
 	const int bottom = s->row_bottom + SX_MOTION_ABOVE, d = 2 * s->disparity_q7, most = 256 + d / 50;
@@ -57,9 +57,8 @@ static void gather(struct group *g, const struct sx_motion_cells *cells,
 	const int right_cell = clamp((x + SX_MOTION_BESIDE) / cells->size, 0, cells->columns - 1);
 	const int top_cell = clamp(top / cells->size, 0, cells->rows - 1);
 	const int bottom_cell = clamp(bottom / cells->size, 0, cells->rows - 1);
+	int count = 0;
 
-	g->count = 0;
-	g->range = sx_motion_group_range((double)s->disparity_q7 / 128.0);
 	for (int row = top_cell; row <= bottom_cell; row++)
 		for (int column = left_cell; column <= right_cell; column++) {
 			const int i = row * cells->columns + column;
@@ -67,11 +66,19 @@ static void gather(struct group *g, const struct sx_motion_cells *cells,
 
 			if (!f->score || flows[i].search != SX_MOTION_FOUND ||
 			    !(f->kind & SX_MOTION_OBJECT) || abs(f->x - x) > SX_MOTION_BESIDE || f->y < top ||
-			    f->y > bottom || abs(f->disparity_q8 - d) > most ||
-			    g->count == SX_MOTION_GROUP_MOST)
+			    f->y > bottom || abs(f->disparity_q8 - d) > most || count == SX_MOTION_GROUP_MOST)
 				continue;
-			g->members[g->count++] = i;
+			members[count++] = i;
 		}
+	return count;
+}
+
+static void gather(struct group *g, const struct sx_motion_cells *cells,
+		   const struct sx_motion_feature *features, const struct sx_motion_flow *flows,
+		   const struct stixel *s, int width)
+{
+	g->range = sx_motion_group_range((double)s->disparity_q7 / 128.0);
+	g->count = sx_motion_group_members(cells, features, flows, s, width, g->members);
 	g->by->take(g->by->arg, g->members, g->count);
 }
 
@@ -101,6 +108,12 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+int32_t sx_motion_median(int32_t *v, int n)
+{
+	qsort(v, (size_t)n, sizeof(v[0]), by_value);
+	return v[(n - 1) / 2];
+}
+
 /* Lower median of what single features say. False: none says anything. */
 static bool begin_plain(void *arg, struct sx_motion_group_at *at)
 {
@@ -118,10 +131,8 @@ static bool begin_plain(void *arg, struct sx_motion_group_at *at)
 	}
 	if (!n)
 		return false;
-	qsort(x, (size_t)n, sizeof(x[0]), by_value);
-	qsort(z, (size_t)n, sizeof(z[0]), by_value);
-	*at = (struct sx_motion_group_at){
-		{(double)x[(n - 1) / 2] / 1024.0, (double)z[(n - 1) / 2] / 1024.0, 0.0, 0.0, 0.0}};
+	*at = (struct sx_motion_group_at){{(double)sx_motion_median(x, n) / 1024.0,
+					   (double)sx_motion_median(z, n) / 1024.0, 0.0, 0.0, 0.0}};
 	return true;
 }
 
@@ -214,9 +225,11 @@ static void measure(const struct group *g, const struct stixel *s, int width, do
 	add_common(c, ego, x, z, covariance);
 	v->measured = 1;
 	v->gain = (double)(n.squares - m.squares) / SX_MOTION_FIXED / SX_MOTION_GROUP_ALIKE / chi;
+	v->raw_x = moves.x[0] * unit;
+	v->raw_z = moves.x[1] * unit;
 	if (v->gain >= SX_MOTION_GAIN) {
-		v->vx = moves.x[0] * unit;
-		v->vz = moves.x[1] * unit;
+		v->vx = v->raw_x;
+		v->vz = v->raw_z;
 	}
 	v->sxx = covariance[0] * unit * unit;
 	v->sxz = covariance[1] * unit * unit;
@@ -249,15 +262,11 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
 	return i;
 }
 
-void sx_motion_group_drop(const struct stixel *stixels, uint32_t count, uint32_t *work,
-			  struct sx_motion_velocity *velocities)
+void sx_motion_group_alike(const struct stixel *stixels, uint32_t count, uint32_t *parent,
+			   const struct sx_motion_velocity *velocities)
 {
-	uint32_t *parent = work, *members = work + count;
-
-	for (uint32_t i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++)
 		parent[i] = i;
-		members[i] = 0;
-	}
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t k = i + 1;
 		     k < count && stixels[k].column <= stixels[i].column + APART_COLUMNS &&
@@ -270,10 +279,21 @@ void sx_motion_group_drop(const struct stixel *stixels, uint32_t count, uint32_t
 				parent[a > b ? a : b] = a > b ? b : a;
 			}
 	for (uint32_t i = 0; i < count; i++)
-		members[root_of(parent, i)] += velocities[i].state == SX_MOTION_STATE_MOVES;
+		parent[i] = root_of(parent, i);
+}
+
+void sx_motion_group_drop(const struct stixel *stixels, uint32_t count, uint32_t *work,
+			  struct sx_motion_velocity *velocities)
+{
+	uint32_t *root = work, *members = work + count;
+
+	sx_motion_group_alike(stixels, count, root, velocities);
 	for (uint32_t i = 0; i < count; i++)
-		if (velocities[i].state == SX_MOTION_STATE_MOVES &&
-		    members[root_of(parent, i)] < SX_MOTION_ALIKE_LEAST)
+		members[i] = 0;
+	for (uint32_t i = 0; i < count; i++)
+		members[root[i]] += velocities[i].state == SX_MOTION_STATE_MOVES;
+	for (uint32_t i = 0; i < count; i++)
+		if (velocities[i].state == SX_MOTION_STATE_MOVES && members[root[i]] < SX_MOTION_ALIKE_LEAST)
 			velocities[i].state = SX_MOTION_STATE_UNKNOWN;
 }
 

@@ -33,6 +33,7 @@ struct sx_motion_velocity {
 	uint32_t state;	      /* enum sx_motion_state */
 	uint32_t measured;    /* 1: the fields below are known */
 	double vx, vz;	      /* m/s; 0 where standing explains the features as well */
+	double raw_x, raw_z;  /* m/s; the same before that test */
 	double sxx, sxz, szz; /* covariance, (m/s)^2 */
 	double gain; /* gain of moving over standing: twice the logarithm of the ratio of likelihoods */
 	uint32_t features, agree;
@@ -64,6 +65,13 @@ void sx_motion_group(const struct sx_camera *camera, const struct sx_motion_cell
 
 /* Features of a group, at most; of more, the first ones in the order of the cells. */
 #define SX_MOTION_GROUP_MOST 512
+/* Sets members to the slots of a stixel's group, in the order of the cells. Returns their number. */
+int sx_motion_group_members(const struct sx_motion_cells *cells, const struct sx_motion_feature *features,
+			    const struct sx_motion_flow *flows, const struct stixel *s, int width,
+			    int32_t members[SX_MOTION_GROUP_MOST]);
+
+/* Sorts n >= 1 values, and returns their lower median. */
+int32_t sx_motion_median(int32_t *v, int n);
 
 /*
  * The parts of sx_motion_group(), for other engines. sx_motion_group_measure() measures each stixel alone.
@@ -87,6 +95,12 @@ void sx_motion_group_measure(const struct sx_camera *camera, const struct sx_mot
 			     const struct stixel *stixels, uint32_t count, int width, double seconds,
 			     const struct sx_motion_ego *ego, const struct sx_motion_group_by *by,
 			     struct sx_motion_velocity *velocities);
+/*
+ * Sets root, for each stixel that moves, to the first stixel of the set of alike neighbours that it is in; of
+ * others, to itself.
+ */
+void sx_motion_group_alike(const struct stixel *stixels, uint32_t count, uint32_t *root,
+			   const struct sx_motion_velocity *velocities);
 void sx_motion_group_drop(const struct stixel *stixels, uint32_t count, uint32_t *work,
 			  struct sx_motion_velocity *velocities);
 
