@@ -29,6 +29,8 @@ FOLDERS = [
      ["base", "stages/params"]),
     ("stages/motion", "motion between two frames, what is computed: features, the camera's step, velocities of stixels",
      ["base", "stages/params", "stages/pyramid", "stages/road"]),
+    ("stages/motion/filter", "motion over several frames, what is computed: filtered velocities, objects",
+     ["base", "stages/motion"]),
     ("stages/stixels", "stixels, what is computed: columns, evidence, segmenters, record",
      ["base", "stages/params", "stages/stereo", "stages/road"]),
     ("cpu", "the same bytes, fast: worker threads, parts of a frame, choice of kernels", ["base", "stages/*"]),
