@@ -93,10 +93,12 @@ static const struct sx_usage_option options[] = {
 	{"classes", 0, NULL, SX_USAGE_FLAG, TO(by_class),
 	 .help = "colour the overlay by class instead of distance; needs --semantics"},
 	{"disparity-colour", 0, NULL, SX_USAGE_FLAG, TO(colour),
-	 .help = "also write NAME.disparity-colour.png, a coloured picture"},
+	 .help = "also write NAME.disparity-colour.png"},
 	{"disparity-filled", 0, NULL, SX_USAGE_FLAG, TO(filled),
 	 .help = "also write NAME.disparity-filled.png, in which stixels fill the holes"},
 	{"motion", 0, NULL, SX_USAGE_FLAG, TO(moves), .help = "the pairs are a sequence: measure its motion"},
+	{"motion-filter", 0, NULL, SX_USAGE_FLAG, TO(filters),
+	 .help = "with --motion: remember, and follow objects"},
 	{"fps", 0, "N", SX_USAGE_INT, TO(fps), 1, PROCESS_FPS_MOST,
 	 .help = "pairs per second, for --motion; default: 10"},
 };
@@ -398,6 +400,8 @@ int main(int argc, char **argv)
 		code = sx_usage_fail(&usage, NULL, "--classes needs the scores of --semantics");
 	if (code < 0 && p.fps && !p.moves)
 		code = sx_usage_fail(&usage, NULL, "--fps needs --motion");
+	if (code < 0 && p.filters && !p.moves)
+		code = sx_usage_fail(&usage, NULL, "--motion-filter needs --motion");
 	if (!p.fps)
 		p.fps = PROCESS_FPS;
 	if (code < 0 && !folder)

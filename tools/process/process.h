@@ -16,6 +16,7 @@
 #include "config/config.h"
 #include "engines/select.h"
 #include "tools/common/settings_args.h"
+#include "tools/process/process_filter.h"
 #include "tools/process/process_motion.h"
 
 #define SX_PROGRAM "stixel-process"
@@ -46,6 +47,7 @@ struct process {
 	bool colour, filled;		   /* also NAME.disparity-colour.png, NAME.disparity-filled.png */
 	bool by_class;			   /* colours of classes in NAME.overlay.png, instead of distances */
 	bool moves;			   /* --motion: the pairs are a sequence */
+	bool filters;			   /* --motion-filter: and velocities are filtered over it */
 	int fps;			   /* --fps */
 	struct process_files scores, maps; /* --semantics, --disparity */
 	struct sx_semantic_params classes; /* classes of the scores; empty without --semantics */
@@ -57,6 +59,7 @@ struct process {
 	struct sx_context_config config; /* configuration of `context` */
 	struct sx_slots slots;		 /* a single slot */
 	struct process_motion motion;	 /* used with --motion */
+	struct process_filter filter;	 /* used with --motion-filter */
 	bool warned;			 /* the warning about an EXIF orientation tag was printed */
 	int done;			 /* number of pairs computed and written */
 	int sparse;			 /* number of those pairs with a density below SX_PAIRS_SPARSE */

@@ -19,6 +19,7 @@
 #include "tools/common/progress.h"
 #include "tools/process/process.h"
 
+#define FILES 4 /* the last one with --motion-filter alone */
 #define DEGREES 57.29577951308232
 
 void process_motion_next(struct process *p)
@@ -48,7 +49,9 @@ static void write_velocities(const struct process *p, FILE *f)
 	fputs("left,right,top,bottom,x,z,vx,vz,sxx,sxz,szz,state,object\n", f);
 	for (uint32_t i = 0; i < result->count; i++) {
 		const struct stixel *s = &result->stixels[i];
-		const struct sx_motion_velocity *v = &result->velocities[i];
+		const struct sx_motion_velocity *v =
+			p->filters ? &p->filter.filter.velocities[i] : &result->velocities[i];
+		const uint32_t object = p->filters ? process_filter_object(&p->filter, i) : 0;
 		const double d = s->disparity_q7 / 128.0 + result->ego->used.px,
 			     z = c->fx * c->baseline_m / d;
 		const int left = s->column * width;
@@ -58,10 +61,10 @@ static void write_velocities(const struct process *p, FILE *f)
 		fprintf(f, "%d,%d,%u,%u,%.3f,%.3f,", left, left + width, s->row_top, s->row_bottom,
 			(left + 0.5 * (width - 1) - c->cx) / c->fx * z, z);
 		if (v->measured)
-			fprintf(f, "%.3f,%.3f,%.4f,%.4f,%.4f,%u,0\n", v->vx, v->vz, v->sxx, v->sxz, v->szz,
-				v->state);
+			fprintf(f, "%.3f,%.3f,%.4f,%.4f,%.4f,%u,%u\n", v->vx, v->vz, v->sxx, v->sxz, v->szz,
+				v->state, object);
 		else
-			fputs(",,,,,0,0\n", f);
+			fprintf(f, ",,,,,0,%u\n", object);
 	}
 }
 
@@ -86,20 +89,23 @@ static void write_offset(const struct process_motion *m, FILE *f)
 
 static int write_files(const struct process *p, const char *name)
 {
-	static const char *const suffixes[] = {"ego.txt", "offset.txt", "motion.csv"};
-	struct sx_outfile files[3] = {{0}};
+	static const char *const suffixes[FILES] = {"ego.txt", "offset.txt", "motion.csv", "objects.csv"};
+	struct sx_outfile files[FILES] = {{0}};
+	const int count = p->filters ? FILES : FILES - 1;
 	int r = 0;
 
-	for (int i = 0; r == 0 && i < 3; i++)
+	for (int i = 0; r == 0 && i < count; i++)
 		r = open_file(p, name, suffixes[i], &files[i]);
 	if (r == 0) {
 		write_ego(p->engine.backend->result(p->context)->ego, files[0].f);
 		write_offset(&p->motion, files[1].f);
 		write_velocities(p, files[2].f);
+		if (p->filters)
+			process_filter_write(&p->filter, files[3].f);
 	}
-	for (int i = 0; r == 0 && i < 3; i++)
+	for (int i = 0; r == 0 && i < count; i++)
 		r = sx_outfile_commit(&files[i]);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < count; i++)
 		sx_outfile_abort(&files[i]);
 	return r;
 }
@@ -147,6 +153,9 @@ int process_motion_pair(struct process *p, const char *name, struct sx_why *why)
 		if (m->offset_verdict == SX_MOTION_OFFSET_FOUND)
 			m->range = ego->range;
 	}
+	r = p->filters ? process_filter_next(p, name, why) : 0;
+	if (r < 0)
+		return r;
 	r = write_files(p, name);
 	if (r < 0)
 		return sx_why_fail(r, why, "cannot write the motion of %s to %s: %s", name, p->folder,

@@ -76,6 +76,7 @@ static void drop_context(struct process *p)
 void process_close(struct process *p)
 {
 	drop_context(p);
+	process_filter_close(&p->filter);
 	sx_engine_close(&p->engine);
 }
 

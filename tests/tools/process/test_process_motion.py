@@ -125,6 +125,29 @@ class Motion(Sequence):
         for n in (2, 3, 4):
             self.assertLess(abs(self.ego(n)[3] - 0.25), 0.03)
 
+    def test_filter(self):
+        """What stands is no object, and the engines agree."""
+        files = [f for n, at in enumerate([0, 0.5, 1, 1.5, 2]) for f in self.frame(n, at)]
+        said, known = [], []
+        for args in (["--motion"], ["--motion", "--motion-filter"],
+                     ["--motion", "--motion-filter", "-s", "engine.backend=reference"]):
+            self.process(*args, *files)
+            with open(self.path("out", "0004.motion.csv")) as f:
+                said.append(f.read())
+            rows = list(csv.DictReader(said[-1].splitlines()))
+            self.assertEqual(said[-1].splitlines()[0], HEADER)
+            self.assertEqual({r["object"] for r in rows}, {"0"})
+            self.assertNotIn("2", {r["state"] for r in rows})
+            known.append(sum(r["state"] == "1" for r in rows))
+            self.assertEqual(os.path.exists(self.path("out", "0004.objects.csv")), len(args) > 1)
+        self.assertEqual(said[1], said[2])
+        self.assertGreater(min(known), 100)
+        with open(self.path("out", "0004.objects.csv")) as f:
+            lines = f.read().splitlines()
+        self.assertEqual(len(lines), 1)
+        self.assertTrue(lines[0].startswith("object,state,x,y,z,"))
+        self.assertEqual(len(self.ego(4)), 12)
+
     def test_no_camera(self):
         r = run("stixel-process", "--motion", "-o", self.path("out"), *self.frame(0, 0))
         self.assertEqual((r.returncode, r.stdout), (78, ""))
@@ -133,6 +156,8 @@ class Motion(Sequence):
     def test_options(self):
         left, right = self.frame(0, 0)
         self.assertIn("--fps needs --motion", self.process("--fps", "10", left, right, want=64).stderr)
+        self.assertIn("--motion-filter needs --motion",
+                      self.process("--motion-filter", left, right, want=64).stderr)
         self.assertIn("--fps", self.process("--motion", "--fps", "0", left, right, want=64).stderr)
         self.process(left, right)
         self.assertFalse(os.path.exists(self.path("out", "0000.ego.txt")))
