@@ -233,7 +233,8 @@ class ManPages(unittest.TestCase):
         asserted = re.findall(r"STIXEL_AT\((?!\w+_options)\w+, (\w+), (\d+)\)", header)
         self.assertGreater(len(asserted), 80)
         for field, at in asserted:
-            self.assertRegex(shown["stixel-frame.5"], r"(?m)^ +%s +(u?int\d+_t|char|double|float)\S* +%s\b" % (at, field))
+            self.assertRegex(shown["stixel-frame.5"],
+                             r"(?m)^ +%s +(u?int\d+_t|char|double|float)\S* +%s\b" % (at, field))
 
 
 if __name__ == "__main__":
