@@ -83,7 +83,8 @@ SX_FLAT_INLINE bool sx_flat_differs(int a, int b)
 
 /*
  * Finds the flat, dark and dim tiles of an image, and the ranges of their levels. grey: U8. flat: U8,
- * SX_FLAT_TILES() of its width by those of its height. Every tile is written: bits SX_TILE_... or 0. scratch: sx_flat_scratch_bytes().
+ * SX_FLAT_TILES() of its width by those of its height. Every tile is written: bits SX_TILE_... or 0. scratch:
+ * sx_flat_scratch_bytes().
  *
  * A square of SX_FLAT_SQUARE by SX_FLAT_SQUARE tiles is flat if its highest and its lowest grey level differ
  * by SX_FLAT_LEVELS at most, or if the levels of each row of its pixels differ by SX_FLAT_ALONG at most. If
