@@ -137,8 +137,10 @@ static const char *const out_of_views[] = {
 	[SX_OUT_OF_VIEW_ZERO] = "zero", [SX_OUT_OF_VIEW_MAX] = "max", NULL};
 static const char *const subpixels[] = {
 	[SX_SUBPIXEL_OFF] = "off", [SX_SUBPIXEL_TRUNC] = "trunc", [SX_SUBPIXEL_FLOOR] = "floor", NULL};
-static const char *const motion_modes[] = {
-	[SX_MOTION_MODE_OFF] = "off", [SX_MOTION_MODE_PAIR] = "pair", NULL};
+static const char *const motion_modes[] = {[SX_MOTION_MODE_OFF] = "off",
+					   [SX_MOTION_MODE_PAIR] = "pair",
+					   [SX_MOTION_MODE_FILTER] = "filter",
+					   NULL};
 static const char *const median_borders[] = {
 	[SX_MEDIAN_BORDER_COPY] = "copy", [SX_MEDIAN_BORDER_ZERO] = "zero", NULL};
 static const char *const road_modes[] = {
@@ -380,8 +382,8 @@ const struct sx_option sx_options[] = {
 	    "disparity; 256: off"),
 
 	CHOICE("motion", "mode", params.motion.mode, enum sx_motion_mode, motion_modes, "off", CONTEXTS,
-	       "pair: the engine measures each frame against the one 0.1 s before; not by "
-	       "engine.backend = cuda"),
+	       "pair: each frame against the one 0.1 s before; filter: memory over frames; "
+	       "engines cpu and reference"),
 
 	TEXT("semantics", "source", semantics.source, "", RESTART,
 	     "name of the ring into which libstixel writes the scores "

@@ -538,6 +538,44 @@ static inline int stixel_velocity(const struct stixel_frame *frame, uint32_t ind
 	return 1;
 }
 
+/* (since 1.7) A place in the axes of a frame's left camera with its covariance: m, m^2. */
+struct stixel_place {
+	double x, z; /* to the right, ahead */
+	double sxx, sxz, szz;
+};
+STIXEL_AT(stixel_place, szz, 32);
+STIXEL_SIZE(stixel_place, 40);
+
+/*
+ * (since 1.7) Returns the place of an image column, px, at a disparity, px, > 0. Standard deviations: 0.5 px of the
+ * column, and 0.25 px with 1 % of the disparity.
+ */
+static inline struct stixel_place stixel_place_at(double fx, double cx, double baseline_m, double column,
+						  double disparity)
+{
+	const double z = fx * baseline_m / disparity, ray = (column - cx) / fx, share = 0.01 * disparity;
+	const double across = 0.5 / fx * z, slope = z / disparity;
+	const double along = slope * slope * (0.25 * 0.25 + share * share);
+	const struct stixel_place p = {ray * z, z, ray * ray * along + across * across, ray * along, along};
+
+	return p;
+}
+
+/*
+ * (since 1.7) Returns where a place with a velocity is after `seconds`, 0 or more, in the same axes: the way of the
+ * camera is not in it. The velocity stays, but for an acceleration of 0 +- 3 m/s^2 in all directions.
+ */
+static inline struct stixel_place stixel_place_after(const struct stixel_place *p,
+						     const struct stixel_velocity *v, double seconds)
+{
+	const double square = seconds * seconds, bent = 0.5 * 3.0 * square;
+	const struct stixel_place after = {p->x + v->vx * seconds, p->z + v->vz * seconds,
+					   (p->sxx + v->sxx * square) + bent * bent, p->sxz + v->sxz * square,
+					   (p->szz + v->szz * square) + bent * bent};
+
+	return after;
+}
+
 /* The road of a frame: the header's fields with these names. */
 struct stixel_ground {
 	double slope, offset;
@@ -1068,6 +1106,16 @@ STIXEL_API int stixel_free_defaults(const struct stixel_frame *frame, struct sti
 STIXEL_API int64_t stixel_free_space(const struct stixel_frame *frame,
 				     const struct stixel_free_options *options, size_t bytes,
 				     struct stixel_free_column *columns, uint32_t room);
+
+/*
+ * (since 1.7) Computes where each stixel will be `seconds` after the capture of this frame, by stixel_place_after(),
+ * along the axes of this frame's left camera. places: one for each stixel, in their order. All fields of a place are
+ * NAN where it is not known: without a camera model, a disparity or a measured velocity, and if the state of the
+ * stixel is unknown. Returns the number of known places; -EINVAL: seconds is negative or not finite, or room is less
+ * than the number of stixels. Any thread.
+ */
+STIXEL_API int64_t stixel_ahead(const struct stixel_frame *frame, double seconds, struct stixel_place *places,
+				uint32_t room);
 /*
  * (since 1.3) Returns to_m of one column with the usual options. *end (enum stixel_free) is the reason.
  * HUGE_VAL: at infinity. Before 1.6 it was an inline function with other rules. Older programs keep those

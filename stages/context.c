@@ -83,13 +83,19 @@ int sx_context_check(const struct sx_context_config *c, const char *engine, unsi
 	return sx_params_check(&c->params, c->width, c->height, why);
 }
 
+static const char *mode_name(const struct sx_context_config *c)
+{
+	return c->params.motion.mode == SX_MOTION_MODE_FILTER ? "filter" : "pair";
+}
+
 int sx_chain_check(const struct sx_context_config *c, struct sx_why *why)
 {
 	const struct sx_camera *camera = &c->params.camera;
 
 	if (camera->fx > 0 && camera->fy > 0 && camera->baseline_m > 0)
 		return 0;
-	return sx_why_fail(-EINVAL, why, "motion.mode = pair needs a camera: fx, fy and baseline");
+	return sx_why_fail(-EINVAL, why, "motion.mode = %s needs a camera: fx, fy and baseline",
+			   mode_name(c));
 }
 
 bool sx_chain_fits(const struct sx_context_config *a, const struct sx_context_config *b)
@@ -113,7 +119,8 @@ int sx_chain_create(struct sx_chain **ret, const struct sx_backend *backend, str
 		return 0;
 	if (!backend->chain_create)
 		return sx_why_fail(-ENOTSUP, why,
-				   "motion.mode = pair: only engine.backend = cpu or reference computes it");
+				   "motion.mode = %s: only engine.backend = cpu or reference computes it",
+				   mode_name(c));
 	return sx_chain_check(c, why) < 0 ? -EINVAL : backend->chain_create(ret, d, c, why);
 }
 

@@ -22,6 +22,7 @@
 
 struct stixel; /* see include/stixel.h */
 struct sx_motion_ego;
+struct sx_motion_objects;
 struct sx_motion_velocity;
 struct sx_device; /* device of a backend: worker threads, GPU */
 struct sx_device_facts;
@@ -152,6 +153,9 @@ struct sx_result {
 	/* step of the camera, and a velocity for each stixel; NULL: the context has no chain */
 	const struct sx_motion_ego *ego;
 	const struct sx_motion_velocity *velocities;
+	/* motion.mode = filter: things that move, and the identity of that of each stixel, 0: none is shown */
+	const struct sx_motion_objects *objects;
+	const uint32_t *object_of;
 	int64_t motion_span_ns; /* time since the frame that ego is measured against; 0: there is none */
 	int64_t started_ns, finished_ns;
 	int64_t device_ns[2]; /* start and end, measured by the device (cuda with time_stages); else 0 */

@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "stages/context.h"
 #include "stages/engine.h"
-#include "stages/motion/chain.h"
+#include "stages/motion/filter/chain.h"
 #include "stages/pyramid/pyramid.h"
 #include "stages/road/road.h"
 #include "stages/stereo/chance.h"
@@ -79,7 +79,7 @@ struct sx_context {
 	struct sx_segments segments;
 	struct stixel *stixels;
 	uint32_t *offsets;
-	struct sx_motion_pair motion; /* with a chain */
+	struct sx_motion_found motion; /* with a chain */
 	size_t bytes;
 	int event;
 	bool busy; /* a frame was submitted, and the caller has not yet waited for it */
@@ -214,14 +214,16 @@ static int take_motion_memory(struct sx_context *x)
 
 	if (!c->chain)
 		return 0;
-	r = sx_motion_pair_init(&x->motion, &c->params.camera, c->width, c->height,
-				(uint32_t)sx_context_stixels(c));
+	r = sx_motion_found_init(&x->motion, &c->params.camera, c->width, c->height,
+				 (uint32_t)sx_context_stixels(c));
 	if (r < 0)
 		return r;
-	x->bytes += sx_motion_pair_bytes(&x->motion);
-	sx_taps_of_motion(&x->motion, x->taps);
-	x->result.ego = &x->motion.ego;
-	x->result.velocities = x->motion.velocities;
+	x->bytes += sx_motion_found_bytes(&x->motion);
+	sx_taps_of_motion(&x->motion.pair, x->taps);
+	x->result.ego = &x->motion.pair.ego;
+	x->result.velocities = x->motion.pair.velocities;
+	x->result.objects = &x->motion.objects;
+	x->result.object_of = x->motion.object_of;
 	return 0;
 }
 
@@ -239,7 +241,8 @@ static int reference_chain_create(struct sx_chain **ret, struct sx_device *d,
 {
 	struct sx_chain *chain = calloc(1, sizeof(*chain));
 	int r = chain ? sx_motion_chain_init(&chain->motion, &c->params.camera, c->width, c->height,
-					     (uint32_t)sx_context_stixels(c))
+					     (uint32_t)sx_context_stixels(c),
+					     c->params.motion.mode == SX_MOTION_MODE_FILTER)
 		      : -ENOMEM;
 
 	if (r < 0) {
@@ -260,7 +263,7 @@ static void reference_context_destroy(struct sx_context *x)
 	for (int i = 0; i < SX_TAP_COUNT; i++)
 		if (!sx_tap_is_motion((enum sx_tap)i))
 			free(x->taps[i].data);
-	sx_motion_pair_finish(&x->motion);
+	sx_motion_found_finish(&x->motion);
 	free(x->cells.data);
 	free(x->cells_confidence.data);
 	sx_pyramid_destroy(x->pyramid);
@@ -521,7 +524,7 @@ static void measure_motion(struct sx_context *x, const struct sx_pair *pair, int
 		return;
 	sx_taps_moved(x->taps, &x->config, &x->result, pair, &in);
 	sx_motion_chain_run(&x->config.chain->motion, &sx_motion_by_reference, &in, &x->motion);
-	x->result.motion_span_ns = x->motion.span_ns;
+	x->result.motion_span_ns = x->motion.pair.span_ns;
 	book(x, SX_STAGE_MOTION, t);
 }
 

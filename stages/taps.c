@@ -5,7 +5,7 @@
  */
 #include "stages/taps.h"
 
-#include "stages/motion/chain.h"
+#include "stages/motion/filter/chain.h"
 #include "stages/pyramid/pyramid.h"
 #include "stages/road/road_scale.h"
 #include "stages/stereo/cost.h"

@@ -31,6 +31,8 @@ struct chain_record {
 		struct sx_image features, flows; /* copies */
 		struct sx_motion_ego *ego;
 		struct sx_motion_velocity *velocities;
+		struct sx_motion_objects *objects;
+		uint32_t *object_of;
 		uint32_t stixels;
 		int64_t span_ns;
 	} frame[CHAIN_FRAMES];

@@ -318,14 +318,16 @@ static int context_take_motion(struct sx_context *x)
 
 	if (!c->chain)
 		return 0;
-	r = sx_motion_pair_init(&x->motion, &c->params.camera, c->width, c->height,
-				(uint32_t)sx_context_stixels(c));
+	r = sx_motion_found_init(&x->motion, &c->params.camera, c->width, c->height,
+				 (uint32_t)sx_context_stixels(c));
 	if (r < 0)
 		return r;
-	x->bytes += sx_motion_pair_bytes(&x->motion);
-	sx_taps_of_motion(&x->motion, x->taps);
-	x->result.ego = &x->motion.ego;
-	x->result.velocities = x->motion.velocities;
+	x->bytes += sx_motion_found_bytes(&x->motion);
+	sx_taps_of_motion(&x->motion.pair, x->taps);
+	x->result.ego = &x->motion.pair.ego;
+	x->result.velocities = x->motion.pair.velocities;
+	x->result.objects = &x->motion.objects;
+	x->result.object_of = x->motion.object_of;
 	return 0;
 }
 
@@ -415,7 +417,7 @@ static void cpu_context_destroy(struct sx_context *x)
 	free(x->scores.data);
 	free(x->offsets);
 	free(x->stixels);
-	sx_motion_pair_finish(&x->motion);
+	sx_motion_found_finish(&x->motion);
 	sx_road_finder_destroy(x->road_finder);
 	sx_segmenter_destroy(x->segmenter);
 	sx_segments_finish(&x->segments);
@@ -486,7 +488,8 @@ static int cpu_chain_create(struct sx_chain **ret, struct sx_device *d, const st
 	r = sx_cpu_motion_create(&chain->twin, d->kernels, d->pool);
 	if (r == 0)
 		r = sx_motion_chain_init(&chain->motion, &c->params.camera, c->width, c->height,
-					 (uint32_t)sx_context_stixels(c));
+					 (uint32_t)sx_context_stixels(c),
+					 c->params.motion.mode == SX_MOTION_MODE_FILTER);
 	if (r < 0) {
 		cpu_chain_destroy(chain);
 		return complain(why, r, "motion");

@@ -247,7 +247,7 @@ static void frame_motion(struct sx_frame *f)
 	by = sx_cpu_motion_by(x->config.chain->twin);
 	sx_taps_moved(x->taps, &x->config, &x->result, x->pair, &in);
 	sx_motion_chain_run(&x->config.chain->motion, &by, &in, &x->motion);
-	x->result.motion_span_ns = x->motion.span_ns;
+	x->result.motion_span_ns = x->motion.pair.span_ns;
 	sx_frame_book(f, SX_STAGE_MOTION);
 }
 

@@ -393,37 +393,6 @@ static void take_group(void *arg, const int32_t *members, int count)
 	sx_motion_columns_fill(g->columns);
 }
 
-/* Returns the lower median of values. Changes their order. */
-static int32_t lower_median(int32_t *v, int count)
-{
-	const int k = (count - 1) / 2;
-
-	for (int low = 0, high = count - 1; low < high;) {
-		const int32_t pivot = v[(low + high) / 2];
-		int i = low, j = high;
-
-		while (i <= j) {
-			while (v[i] < pivot)
-				i++;
-			while (v[j] > pivot)
-				j--;
-			if (i <= j) {
-				const int32_t t = v[i];
-
-				v[i++] = v[j];
-				v[j--] = t;
-			}
-		}
-		if (k <= j)
-			high = j;
-		else if (k >= i)
-			low = i;
-		else
-			break;
-	}
-	return v[k];
-}
-
 static bool begin_group(void *arg, struct sx_motion_group_at *at)
 {
 	const struct group *g = arg;
@@ -439,8 +408,8 @@ static bool begin_group(void *arg, struct sx_motion_group_at *at)
 	}
 	if (!n)
 		return false;
-	*at = (struct sx_motion_group_at){
-		{(double)lower_median(x, n) / 1024.0, (double)lower_median(z, n) / 1024.0, 0.0, 0.0, 0.0}};
+	*at = (struct sx_motion_group_at){{(double)sx_motion_median(x, n) / 1024.0,
+					   (double)sx_motion_median(z, n) / 1024.0, 0.0, 0.0, 0.0}};
 	return true;
 }
 

@@ -7,7 +7,7 @@
 #ifndef SX_CPU_MOTION_MOTION_H
 #define SX_CPU_MOTION_MOTION_H
 
-#include "stages/motion/chain.h"
+#include "stages/motion/filter/chain.h"
 
 struct sx_kernels;
 struct sx_pool;

@@ -101,17 +101,35 @@ static void add_plain(void *arg, const struct sx_motion_round *moving, const str
 				    &p->flows[p->members[i]], s);
 }
 
-static int by_value(const void *a, const void *b)
-{
-	const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
+/* By selection: takes no memory. */
 int32_t sx_motion_median(int32_t *v, int n)
 {
-	qsort(v, (size_t)n, sizeof(v[0]), by_value);
-	return v[(n - 1) / 2];
+	const int k = (n - 1) / 2;
+
+	for (int low = 0, high = n - 1; low < high;) {
+		const int32_t pivot = v[(low + high) / 2];
+		int i = low, j = high;
+
+		while (i <= j) {
+			while (v[i] < pivot)
+				i++;
+			while (v[j] > pivot)
+				j--;
+			if (i <= j) {
+				const int32_t t = v[i];
+
+				v[i++] = v[j];
+				v[j--] = t;
+			}
+		}
+		if (k <= j)
+			high = j;
+		else if (k >= i)
+			low = i;
+		else
+			break;
+	}
+	return v[k];
 }
 
 /* Lower median of what single features say. False: none says anything. */

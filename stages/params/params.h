@@ -151,8 +151,9 @@ struct sx_semantic_params {
 
 /*
  * Motion between frames (stages/motion). pair: the step of the camera and a velocity for each stixel, by two frames.
+ * filter: velocities over several frames, and the things that move.
  */
-enum sx_motion_mode { SX_MOTION_MODE_OFF, SX_MOTION_MODE_PAIR };
+enum sx_motion_mode { SX_MOTION_MODE_OFF, SX_MOTION_MODE_PAIR, SX_MOTION_MODE_FILTER };
 struct sx_motion_params {
 	enum sx_motion_mode mode;
 };

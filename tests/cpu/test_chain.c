@@ -15,7 +15,7 @@
 #include "cpu/engine/engine.h"
 #include "stages/context.h"
 #include "stages/motion/ego.h"
-#include "stages/motion/group.h"
+#include "stages/motion/filter/objects.h"
 #include "tests/chain_case.h"
 #include "tests/check.h"
 #include "tests/emulated.h"
@@ -28,7 +28,7 @@ static void sequences(void **state)
 {
 	struct sx_device *reference, *cpu;
 	struct sx_why why;
-	int steps = 0, velocities = 0;
+	int steps = 0, velocities = 0, objects = 0;
 
 	(void)state;
 	assert_int_equal(sx_backend_reference.open(&reference, &threads, &why), 0);
@@ -44,6 +44,7 @@ static void sequences(void **state)
 			chain_record_finish(&got);
 		}
 		for (int i = 0; i < want.frames; i++) {
+			objects += (int)want.frame[i].objects->count;
 			steps += want.frame[i].ego->verdict == SX_MOTION_STEP_FOUND;
 			for (uint32_t k = 0; k < want.frame[i].stixels; k++)
 				velocities += want.frame[i].velocities[k].measured;
@@ -52,6 +53,7 @@ static void sequences(void **state)
 	}
 	assert_true(steps > 2 * DRAWN);
 	assert_true(velocities > 20 * DRAWN);
+	assert_true(objects > DRAWN / 2);
 	assert_int_equal(sx_backend_reference.memory(reference), sizeof(size_t));
 	sx_backend_cpu.close(cpu);
 	sx_backend_reference.close(reference);
@@ -80,7 +82,7 @@ static void chains_are_made(void **state)
 	none.chain_create = NULL;
 	assert_int_equal(sx_chain_create(&chain, &none, cpu, &c, &why), -ENOTSUP);
 	assert_string_equal(why.text,
-			    "motion.mode = pair: only engine.backend = cpu or reference computes it");
+			    "motion.mode = filter: only engine.backend = cpu or reference computes it");
 	c.params.camera.baseline_m = 0;
 	assert_int_equal(sx_chain_create(&chain, &sx_backend_cpu, cpu, &c, &why), -EINVAL);
 	assert_non_null(strstr(why.text, "needs a camera"));

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -468,6 +469,51 @@ static void motion_travels(void **state)
 	assert_int_equal(stixel_ego_of(packed, &ego), 0);
 }
 
+/* Where stixels will be: those that are known to move or to stand. */
+static void stixels_are_ahead(void **state)
+{
+	static const uint32_t offsets[] = {0, 5};
+	const struct stixel list[5] = {
+		{.disparity_q7 = 128 * 10},
+		{.row_top = 1, .row_bottom = 1, .disparity_q7 = 128 * 20},
+		{.row_top = 2, .row_bottom = 2, .disparity_q7 = 128 * 20},
+		{.row_top = 3, .row_bottom = 3, .disparity_q7 = STIXEL_DISPARITY_UNKNOWN},
+		{.row_top = 4, .row_bottom = 4, .disparity_q7 = 128 * 20},
+	};
+	const struct stixel_motion moves = {.vx = -200, .vz = 400, .sigma_x = 16, .sigma_z = 32, .state = 2};
+	const struct stixel_motion stands = {.sigma_x = 16, .sigma_z = 16, .state = 1};
+	const struct stixel_motion motion[5] = {
+		moves, stands, {.sigma_x = 5, .sigma_z = 5}, moves, {.state = 1}};
+	struct stixel_frame_header h = {.epoch = 7,
+					.number = 1,
+					.columns = 1,
+					.column_width = 5,
+					.stixel_count = 5,
+					.image_height = 10,
+					.fx = 500,
+					.cx = 52,
+					.baseline_m = 0.4};
+	static _Alignas(8) uint8_t out[2048];
+	const int64_t bytes = sx_frame_pack(out, sizeof(out), &h, offsets, list, motion, NULL, 0);
+	struct stixel_place p[5];
+	struct stixel_frame frame;
+
+	assert_int_equal(stixel_parse(&frame, out, (size_t)bytes), 0);
+	assert_int_equal(stixel_ahead(&frame, 0.5, p, 5), 2);
+	/* 50 px to the left of the axis at 20 m: 2 m; then 1 m to the left and 2 m ahead */
+	assert_true(fabs(p[0].x + 3) < 1e-9 && fabs(p[0].z - 22) < 1e-9);
+	assert_true(fabs(p[1].x + 1) < 1e-9 && fabs(p[1].z - 10) < 1e-9 && p[1].szz > 0);
+	for (int i = 2; i < 5; i++)
+		assert_true(isnan(p[i].x) && isnan(p[i].z) && isnan(p[i].sxx) && isnan(p[i].szz));
+	assert_int_equal(stixel_ahead(&frame, 0.0, p, 9), 2);
+	assert_true(fabs(p[0].x + 2) < 1e-9);
+	assert_int_equal(stixel_ahead(&frame, -0.1, p, 5), -EINVAL);
+	assert_int_equal(stixel_ahead(&frame, (double)NAN, p, 5), -EINVAL);
+	assert_int_equal(stixel_ahead(&frame, 0.5, p, 4), -EINVAL);
+	((struct stixel_frame_header *)out)->fx = 0;
+	assert_int_equal(stixel_ahead(&frame, 0.5, p, 5), 0);
+}
+
 /* A program that changes a frame can seal it again. The checksum does not cover images. */
 static void a_changed_frame_is_sealed(void **state)
 {
@@ -620,6 +666,7 @@ int main(void)
 		cmocka_unit_test(contradictions_are_not_packed),
 		cmocka_unit_test(frames_shrink),
 		cmocka_unit_test(motion_travels),
+		cmocka_unit_test(stixels_are_ahead),
 		cmocka_unit_test(a_changed_frame_is_sealed),
 		cmocka_unit_test(the_ground_leans_and_bends),
 		cmocka_unit_test(frames_of_older_publishers_are_read),

@@ -150,6 +150,16 @@ class Values(unittest.TestCase):
             self.assertAlmostEqual(float(v[name][0]), want, 6)
         self.assertTrue(np.isnan([v["vx"][1], v["szz"][1]]).all())
         self.assertEqual(v["state"].tolist(), [stixel.MotionState.MOVES, stixel.MotionState.STANDS, 0])
+        self.assertTrue(np.isnan(f.ahead(0.5)["x"]).all())  # no camera model
+        h["fx"], h["cx"], h["baseline_m"] = 500, 52, 0.4
+        p = stixel.load(seal(h.tobytes() + plain[h.itemsize:] + records.tobytes())).ahead(0.5)
+        self.assertEqual((p.dtype, len(p)), (stixel.PLACE, 3))
+        self.assertAlmostEqual(p["x"][0], -50 / 500 * 40 - 0.75)  # 5 px of disparity: 40 m
+        self.assertAlmostEqual(p["z"][0], 40 + 6.17)
+        self.assertTrue(p["szz"][0] > 0 and np.isnan(p["z"][1:]).all())
+        for seconds in (-1, float("nan")):
+            with self.assertRaises(ValueError):
+                f.ahead(seconds)
         with self.assertRaises(stixel.Damaged):
             h["motion_offset"] += 8
             stixel.load(seal(h.tobytes() + plain[h.itemsize:] + records.tobytes()))

@@ -17,7 +17,7 @@ HEADER = os.path.join(support.SOURCE, "include", "stixel.h")
 HEADERS = [HEADER, *(HEADER.replace(".h", "_%s.h" % name)
                      for name in ("convert", "disparity", "pairs", "recording", "messages"))]
 CC = os.environ["STIXEL_CC"].split()
-STRUCTS = {"stixel": stixel.STIXEL, "stixel_motion": _layout.MOTION_RECORD,
+STRUCTS = {"stixel": stixel.STIXEL, "stixel_motion": _layout.MOTION_RECORD, "stixel_place": stixel.PLACE,
            "stixel_frame_header": stixel.HEADER, "stixel_frame": _layout.CFrame,
            "stixel_status": _layout.CStatus, "stixel_scores_format": _layout.CScoresFormat,
            "stixel_scores_planes": _layout.CScoresPlanes, "stixel_disparity_format": _layout.CDisparityFormat,

@@ -29,7 +29,7 @@ FOLDERS = [
      ["base", "stages/params"]),
     ("stages/motion", "motion between two frames, what is computed: features, the camera's step, velocities of stixels",
      ["base", "stages/params", "stages/pyramid", "stages/road"]),
-    ("stages/motion/filter", "motion over several frames, what is computed: filtered velocities, objects",
+    ("stages/motion/filter", "motion over several frames: the chain of frames, filtered velocities, objects",
      ["base", "stages/motion"]),
     ("stages/stixels", "stixels, what is computed: columns, evidence, segmenters, record",
      ["base", "stages/params", "stages/stereo", "stages/road"]),

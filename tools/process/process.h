@@ -16,7 +16,6 @@
 #include "config/config.h"
 #include "engines/select.h"
 #include "tools/common/settings_args.h"
-#include "tools/process/process_filter.h"
 #include "tools/process/process_motion.h"
 
 #define SX_PROGRAM "stixel-process"
@@ -59,7 +58,6 @@ struct process {
 	struct sx_context_config config; /* configuration of `context` */
 	struct sx_slots slots;		 /* a single slot */
 	struct process_motion motion;	 /* used with --motion */
-	struct process_filter filter;	 /* used with --motion-filter */
 	bool warned;			 /* the warning about an EXIF orientation tag was printed */
 	int done;			 /* number of pairs computed and written */
 	int sparse;			 /* number of those pairs with a density below SX_PAIRS_SPARSE */

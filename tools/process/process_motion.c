@@ -18,6 +18,7 @@
 #include "tools/common/outfile.h"
 #include "tools/common/progress.h"
 #include "tools/process/process.h"
+#include "tools/process/process_objects.h"
 
 #define FILES 4 /* the last one with --motion-filter alone */
 #define DEGREES 57.29577951308232
@@ -49,9 +50,8 @@ static void write_velocities(const struct process *p, FILE *f)
 	fputs("left,right,top,bottom,x,z,vx,vz,sxx,sxz,szz,state,object\n", f);
 	for (uint32_t i = 0; i < result->count; i++) {
 		const struct stixel *s = &result->stixels[i];
-		const struct sx_motion_velocity *v =
-			p->filters ? &p->filter.filter.velocities[i] : &result->velocities[i];
-		const uint32_t object = p->filters ? process_filter_object(&p->filter, i) : 0;
+		const struct sx_motion_velocity *v = &result->velocities[i];
+		const uint32_t object = result->object_of[i];
 		const double d = s->disparity_q7 / 128.0 + result->ego->used.px,
 			     z = c->fx * c->baseline_m / d;
 		const int left = s->column * width;
@@ -101,7 +101,7 @@ static int write_files(const struct process *p, const char *name)
 		write_offset(&p->motion, files[1].f);
 		write_velocities(p, files[2].f);
 		if (p->filters)
-			process_filter_write(&p->filter, files[3].f);
+			process_objects_write(p->engine.backend->result(p->context)->objects, files[3].f);
 	}
 	for (int i = 0; r == 0 && i < count; i++)
 		r = sx_outfile_commit(&files[i]);
@@ -153,9 +153,6 @@ int process_motion_pair(struct process *p, const char *name, struct sx_why *why)
 		if (m->offset_verdict == SX_MOTION_OFFSET_FOUND)
 			m->range = ego->range;
 	}
-	r = p->filters ? process_filter_next(p, name, why) : 0;
-	if (r < 0)
-		return r;
 	r = write_files(p, name);
 	if (r < 0)
 		return sx_why_fail(r, why, "cannot write the motion of %s to %s: %s", name, p->folder,

@@ -76,7 +76,6 @@ static void drop_context(struct process *p)
 void process_close(struct process *p)
 {
 	drop_context(p);
-	process_filter_close(&p->filter);
 	sx_engine_close(&p->engine);
 }
 
@@ -113,7 +112,7 @@ static int fit_context(struct process *p, const struct process_job *job, const s
 	if (p->maps.count)
 		p->config.params.stereo.matcher = SX_MATCH_EXTERNAL;
 	if (p->moves)
-		p->config.params.motion.mode = SX_MOTION_MODE_PAIR;
+		p->config.params.motion.mode = p->filters ? SX_MOTION_MODE_FILTER : SX_MOTION_MODE_PAIR;
 	r = sx_chain_create(&p->chain, p->engine.backend, p->engine.device, &p->config, &why);
 	p->config.chain = p->chain;
 	if (r == 0)

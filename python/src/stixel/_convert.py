@@ -14,7 +14,7 @@ import numpy as np
 
 from ._check import aligned
 from ._classes import labels_of
-from ._layout import (BOX, FREE_COLUMN, POINT, CBoxesOptions, CFrame, CFreeOptions, Coordinates, CPointsOptions,
+from ._layout import (BOX, FREE_COLUMN, PLACE, POINT, CBoxesOptions, CFrame, CFreeOptions, Coordinates, CPointsOptions,
                       CScanOptions, PointsOf, ScanAs)
 from ._library import library
 
@@ -101,6 +101,15 @@ def free_of(data: bytes, header: Any, values: Any, names: Names) -> NDArray[Any]
         raise ValueError("free space: height_min %g and height_max %g are out of their limits, see <stixel.h>"
                          % (o.height_min, o.height_max))
     return columns
+
+
+def ahead_of(data: bytes, header: Any, seconds: float) -> NDArray[Any]:
+    """Implements Frame.ahead()."""
+    frame, words = c_frame(data, header)
+    places = np.empty(int(header["stixel_count"]), PLACE)
+    if library().ahead(ctypes.byref(frame), seconds, places.ctypes.data, len(places)) < 0:
+        raise ValueError("ahead: %r s is not a time of 0 s or more" % (seconds,))
+    return places
 
 
 def scan_of(data: bytes, header: Any, values: Any, names: Names) -> Scan:

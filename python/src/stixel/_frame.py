@@ -13,7 +13,7 @@ import numpy as np
 
 from ._check import check
 from ._classes import PublisherClasses, labels_of
-from ._convert import Scan, boxes_of, free_of, points_of, scan_of
+from ._convert import Scan, ahead_of, boxes_of, free_of, points_of, scan_of
 from ._geometry import Camera, Road, disparity_cloud, stixel_disparity, stixel_quads
 from ._layout import (CLASSES_MAX, IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, MOTION_RECORD, STIXEL, VELOCITY,
                       Clock, FrameFlag, Free, MotionState, Plane, PointsOf, RoadOrigin, Stamp, header_of)
@@ -319,6 +319,14 @@ class Frame:
         found["sxz"] = record["correlation"] / 127 * x * z
         found["state"] = np.where(record["state"] <= MotionState.MOVES, record["state"], MotionState.UNKNOWN)
         return found
+
+    def ahead(self, seconds: float) -> NDArray[Any]:
+        """Returns where each stixel will be after this time (dtype stixel.PLACE), as stixel_ahead() of <stixel.h> does.
+
+        x, z: m to the right and ahead of the left camera as it stands in this frame; sxx, sxz, szz: covariance. All are
+        nan where it is not known. ValueError: seconds is negative or not finite. Needs libstixel.
+        """
+        return ahead_of(self._data, self._header, seconds)
 
     # -- images --
     def image(self, kind: Plane) -> Optional[NDArray[Any]]:

@@ -284,6 +284,8 @@ HEADER = np.dtype([
 
 #: Velocity of one stixel: the dtype of Frame.velocities.
 VELOCITY = np.dtype([("vx", "<f4"), ("vz", "<f4"), ("sxx", "<f4"), ("sxz", "<f4"), ("szz", "<f4"), ("state", "u1")])
+#: A place with its covariance, 40 bytes: the dtype of Frame.ahead().
+PLACE = np.dtype([("x", "<f8"), ("z", "<f8"), ("sxx", "<f8"), ("sxz", "<f8"), ("szz", "<f8")])
 #: Motion of one stixel, 8 bytes, as published.
 MOTION_RECORD = np.dtype([("vx", "<i2"), ("vz", "<i2"), ("sigma_x", "u1"), ("sigma_z", "u1"), ("correlation", "i1"),
                           ("state", "u1")])

@@ -45,6 +45,7 @@ _FUNCTIONS: List[Tuple[str, Any, List[Any]]] = [
      [ctypes.POINTER(CFrame), ctypes.POINTER(CFreeOptions), ctypes.c_size_t]),
     ("stixel_free_space", ctypes.c_int64,
      [ctypes.POINTER(CFrame), ctypes.POINTER(CFreeOptions), ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint32]),
+    ("stixel_ahead", ctypes.c_int64, [ctypes.POINTER(CFrame), ctypes.c_double, ctypes.c_void_p, ctypes.c_uint32]),
     ("stixel_scan_defaults", ctypes.c_int,
      [ctypes.POINTER(CFrame), ctypes.POINTER(CScanOptions), ctypes.c_size_t]),
     ("stixel_scan_seen", ctypes.c_int,

@@ -8,11 +8,20 @@
 #define SX_STAGES_MOTION_FILTER_BELIEF_H
 
 #include "stages/motion/group.h"
+#include "stixel.h"
 
 /* A velocity, m/s, with its covariance, (m/s)^2, along the axes of the left camera: x right, z ahead. */
 struct sx_motion_estimate {
 	double vx, vz, sxx, sxz, szz;
 };
+
+/* Returns an estimate as readers know it. */
+SX_MOTION_INLINE struct stixel_velocity sx_motion_velocity_of(const struct sx_motion_estimate *e)
+{
+	const struct stixel_velocity v = {e->vx, e->vz, e->sxx, e->sxz, e->szz, STIXEL_MOTION_UNKNOWN};
+
+	return v;
+}
 
 /* What is known of a stixel. */
 struct sx_motion_belief {

@@ -48,6 +48,15 @@ int sx_motion_filter_init(struct sx_motion_filter *ret, const struct sx_camera *
 	return 0;
 }
 
+size_t sx_motion_filter_bytes(const struct sx_motion_filter *f)
+{
+	const size_t stixel = 2 * (sizeof(*f->stixels) + sizeof(*f->beliefs) + sizeof(*f->velocities)) +
+			      2 * sizeof(*f->work);
+
+	return 2 * f->owner.pitch * (size_t)f->owner.height + (size_t)f->cells * sizeof(*f->flows) +
+	       f->most * stixel;
+}
+
 void sx_motion_filter_finish(struct sx_motion_filter *f)
 {
 	sx_image_finish(&f->owner);

@@ -57,6 +57,7 @@ struct sx_motion_filter {
 /* As sx_motion_pair_init(). */
 int sx_motion_filter_init(struct sx_motion_filter *ret, const struct sx_camera *camera, int width, int height,
 			  uint32_t most);
+size_t sx_motion_filter_bytes(const struct sx_motion_filter *f);
 /* Accepts a zeroed struct. */
 void sx_motion_filter_finish(struct sx_motion_filter *f);
 /* Forgets all: the next frame is the first. Identities go on counting. */
@@ -66,7 +67,7 @@ void sx_motion_filter_reset(struct sx_motion_filter *f);
  * Takes a frame. pair: what sx_motion_pair() found in it. before: the view that it was measured against; NULL:
  * there is none. since: time since the last frame that this function took, s; now->seconds is the time between the
  * frames of the pair, which may be longer. Results depend on the frames since the last reset alone. Thread: the owner
- * of f; allocates nothing but what qsort() takes.
+ * of f; allocates nothing.
  *
  * 1. Objects are predicted, features are searched again (again.h), and the stixels are measured with what was found.
  * 2. A stixel's predecessor: the median flow of its group, or the flow of a thing that stands if the group has fewer

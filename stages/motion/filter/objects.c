@@ -5,7 +5,6 @@
  */
 #include "stages/motion/filter/objects.h"
 
-#include "stages/motion/filter/ahead.h"
 #include "stages/motion/guess.h"
 #include "stixel.h"
 
@@ -74,9 +73,9 @@ static bool predict(struct sx_motion_object *o, const struct sx_camera *c, const
 static void measure_place(struct sx_motion_object *o, const struct sx_camera *c)
 {
 	const double column = 0.5 * (double)(o->left + o->right - 1);
-	struct sx_motion_place_m p;
+	struct stixel_place p;
 
-	sx_motion_place(c, column, o->disparity, &p);
+	p = stixel_place_at(c->fx, c->cx, c->baseline_m, column, o->disparity);
 	o->x = p.x;
 	o->z = p.z;
 	o->pxx = p.sxx;

@@ -74,8 +74,12 @@ class Motion(TestCase):
         self.assertEqual((m["mode"], m["state"], m["speed_m_s"], m["range"]["text"]), ("off", None, None, None))
         self.assertEqual(self.doctor(i), [])
         self.assertNotIn("by_motion", i.http("/metrics")[2])
-        self.assertEqual(i.order("motion.mode=pair")[0], 200)
+        self.assertEqual(i.order("motion.mode=filter")[0], 200)
         until(lambda: motion(i)["state"] == "found", what="a frame with a step")
+        self.assertEqual(motion(i)["mode"], "filter")
+        first = i.ring().live()[2]
+        until(lambda: [f for f in i.ring().frames() if f.number > first and {1, 2} & {m[-1] for m in f.motion}],
+              what="a stixel that stands or moves")
         self.assertEqual(i.stop(), 0)
 
     def test_wrong_range(self):

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "stages/motion/chain.h"
+#include "stages/motion/filter/chain.h"
 #include "stages/motion/step.h"
 #include "stages/motion/view.h"
 #include "tests/check.h"
@@ -53,7 +53,7 @@ static void take_pair(void *arg, struct sx_motion_pair *pair, const struct sx_mo
 
 struct rig {
 	struct sx_motion_chain chain;
-	struct sx_motion_pair pair;
+	struct sx_motion_found found;
 	struct calls calls;
 	int64_t times[2000];
 };
@@ -63,7 +63,8 @@ static void rig_init(struct rig *g)
 	const struct sx_camera camera = {.fx = 100, .fy = 100, .cx = 12, .cy = 12, .baseline_m = 0.1};
 
 	memset(g, 0, sizeof(*g));
-	assert_int_equal(sx_motion_chain_init(&g->chain, &camera, SIZE, SIZE, 10), 0);
+	assert_int_equal(sx_motion_chain_init(&g->chain, &camera, SIZE, SIZE, 10, false), 0);
+	assert_int_equal(sx_motion_found_init(&g->found, &camera, SIZE, SIZE, 10), 0);
 	assert_true(sx_motion_chain_bytes(&g->chain) >= (size_t)(4 * SIZE * SIZE * 8));
 	g->calls.says.step = sx_motion_no_step();
 	g->calls.says.verdict = SX_MOTION_STEP_FIRST;
@@ -71,8 +72,10 @@ static void rig_init(struct rig *g)
 
 static void rig_finish(struct rig *g)
 {
-	sx_motion_chain_finish(&g->chain);
-	sx_motion_chain_finish(&g->chain);
+	for (int i = 0; i < 2; i++) { /* a second time nothing is left */
+		sx_motion_chain_finish(&g->chain);
+		sx_motion_found_finish(&g->found);
+	}
 }
 
 /* Runs frame n at a time, and returns its age difference to the frame before, ns; 0: none. */
@@ -83,10 +86,11 @@ static int64_t run(struct rig *g, int n, int64_t time_ns)
 
 	g->calls.now = n;
 	g->times[n] = time_ns;
-	sx_motion_chain_run(&g->chain, &by, &in, &g->pair);
-	assert_int_equal(g->pair.span_ns, g->calls.before < 0 ? 0 : time_ns - g->times[g->calls.before]);
-	assert_true(g->calls.seconds == (double)g->pair.span_ns / 1e9);
-	return g->pair.span_ns;
+	sx_motion_chain_run(&g->chain, &by, &in, &g->found);
+	assert_int_equal(g->found.pair.span_ns,
+			 g->calls.before < 0 ? 0 : time_ns - g->times[g->calls.before]);
+	assert_true(g->calls.seconds == (double)g->found.pair.span_ns / 1e9);
+	return g->found.pair.span_ns;
 }
 
 /* At every rate from 7 to 400 frames per second, with jitter, a frame about 0.1 s older is found. */

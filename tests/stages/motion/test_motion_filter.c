@@ -13,7 +13,6 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "stages/motion/filter/ahead.h"
 #include "stages/motion/filter/filter.h"
 #include "tests/check.h"
 #include "tests/stages/motion/motion_world.h"
@@ -258,7 +257,8 @@ static void objects_have_a_place(void **state)
 	struct drive *d = crossing(310, 10);
 	const struct mw_box *b = &d->world.boxes[2];
 	const struct sx_motion_object *o;
-	struct sx_motion_place_m p, later;
+	struct stixel_place p, later;
+	struct stixel_velocity v;
 	double x, z, square;
 
 	(void)state;
@@ -274,8 +274,9 @@ static void objects_have_a_place(void **state)
 	    fabs(o->height - b->height) > 0.3 || fabs(o->y - d->world.camera.height_m) > 0.3)
 		fail_msg("at %.2f %.2f %.2f m, %.2f x %.2f m; true %.2f %.2f", o->x, o->y, o->z, o->width,
 			 o->height, x, z);
-	p = (struct sx_motion_place_m){o->x, o->z, o->pxx, o->pxz, o->pzz};
-	sx_motion_ahead(&p, &o->estimate, 0.5, &later);
+	p = (struct stixel_place){o->x, o->z, o->pxx, o->pxz, o->pzz};
+	v = sx_motion_velocity_of(&o->estimate);
+	later = stixel_place_after(&p, &v, 0.5);
 	x += 0.5 * b->vx;
 	z += 0.5 * b->vz;
 	square = sx_motion_square(later.x - x, later.z - z, later.sxx, later.sxz, later.szz);
@@ -287,19 +288,18 @@ static void objects_have_a_place(void **state)
 
 static void ahead_adds_what_may_change(void **state)
 {
-	const struct sx_camera c = {.fx = 500, .fy = 500, .cx = 300, .cy = 100, .baseline_m = 0.4};
-	const struct sx_motion_estimate v = {2, -4, 0.04, 0.01, 0.09};
-	struct sx_motion_place_m p, q;
+	const struct stixel_velocity v = {2, -4, 0.04, 0.01, 0.09, STIXEL_MOTION_MOVES};
+	const struct stixel_place p = stixel_place_at(500, 300, 0.4, 350, 20);
+	struct stixel_place q;
 
 	(void)state;
-	sx_motion_place(&c, 350, 20, &p);
 	assert_true(fabs(p.z - 10) < 1e-12 && fabs(p.x - 1) < 1e-12);
 	/* 0.32 px of 20 px are 1.6 % of 10 m */
 	assert_true(fabs(sqrt(p.szz) - 10 * sqrt(0.25 * 0.25 + 0.2 * 0.2) / 20) < 1e-12);
 	assert_true(p.sxz > 0 && p.sxx > 0 && p.sxx * p.szz > p.sxz * p.sxz);
-	sx_motion_ahead(&p, &v, 0.0, &q);
+	q = stixel_place_after(&p, &v, 0.0);
 	assert_memory_equal(&p, &q, sizeof(p));
-	sx_motion_ahead(&p, &v, 2.0, &q);
+	q = stixel_place_after(&p, &v, 2.0);
 	assert_true(fabs(q.x - 5) < 1e-12 && fabs(q.z - 2) < 1e-12);
 	/* an acceleration of 3 m/s^2 makes 6 m of 2 s */
 	assert_true(fabs(q.sxx - (p.sxx + 0.16 + 36)) < 1e-9 && fabs(q.sxz - (p.sxz + 0.04)) < 1e-9 &&

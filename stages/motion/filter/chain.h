@@ -1,13 +1,13 @@
 /*
  * Chain of motion: what is remembered from frame to frame. Each frame is measured against the one about 0.1 s
- * before, at any frame rate.
+ * before, at any frame rate; then the filter, if there is one, takes what was measured.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef SX_STAGES_MOTION_CHAIN_H
-#define SX_STAGES_MOTION_CHAIN_H
+#ifndef SX_STAGES_MOTION_FILTER_CHAIN_H
+#define SX_STAGES_MOTION_FILTER_CHAIN_H
 
-#include "stages/motion/pair.h"
+#include "stages/motion/filter/filter.h"
 
 #define SX_MOTION_CHAIN_VIEWS 4			  /* views of three frames before, and of this one */
 #define SX_MOTION_SPAN_NS INT64_C(100000000)	  /* wanted age of the frame before */
@@ -30,7 +30,25 @@ struct sx_motion_chain {
 	bool has_step;
 	struct sx_motion_range range; /* what is known of the offset */
 	int64_t range_ns;	      /* time of the last frame that counted for it */
+	bool filters;
+	struct sx_motion_filter filter; /* with filters */
+	bool filter_runs;		/* the filter has had a frame since the chain began anew */
+	int64_t last_ns;		/* and the time of the last one */
 };
+
+/* What a frame says. Each context has its own, which the next frame of another context does not change. */
+struct sx_motion_found {
+	/* velocities: of this pair alone; with a filter: filtered */
+	struct sx_motion_pair pair;
+	struct sx_motion_objects objects; /* count 0 without a filter */
+	uint32_t *object_of;		  /* identity of the object of each stixel, if it is shown, else 0 */
+};
+
+/* Takes all memory: see sx_motion_pair_init(). finish accepts a zeroed struct. */
+int sx_motion_found_init(struct sx_motion_found *ret, const struct sx_camera *camera, int width, int height,
+			 uint32_t most);
+void sx_motion_found_finish(struct sx_motion_found *found);
+size_t sx_motion_found_bytes(const struct sx_motion_found *found);
 
 /* What a frame gives to its motion. captured_ns: time of its left image. */
 struct sx_motion_input {
@@ -54,23 +72,23 @@ struct sx_motion_by {
 extern const struct sx_motion_by sx_motion_by_reference;
 
 /*
- * Takes all memory. most: see sx_motion_pair_init(). -EINVAL, -ENOMEM. finish accepts a zeroed struct. Returns the
- * memory by sx_motion_chain_bytes().
+ * Takes all memory. most: see sx_motion_pair_init(). filters: velocities are filtered. -EINVAL, -ENOMEM. finish accepts
+ * a zeroed struct.
  */
 int sx_motion_chain_init(struct sx_motion_chain *ret, const struct sx_camera *camera, int width, int height,
-			 uint32_t most);
+			 uint32_t most, bool filters);
 void sx_motion_chain_finish(struct sx_motion_chain *c);
 size_t sx_motion_chain_bytes(const struct sx_motion_chain *c);
 
 /*
- * Measures the motion of the next frame. pair: of the same camera and size; receives the results. The results are a
+ * Measures the motion of the next frame. found: of the same camera and size; receives the results. They are a
  * function of the frames since the chain began. A frame that is not newer than the one before begins anew, but for
- * what is known of the range. Thread: one at a time, in the order of the frames. Allocates nothing.
+ * what is known of the range, and identities go on counting. Thread: one at a time, in the order of the frames. Allocates nothing.
  *
  * At most one frame in 0.1 s counts for the range, so that a higher frame rate does not make it look surer: such
  * frames show the same road with the same errors.
  */
 void sx_motion_chain_run(struct sx_motion_chain *c, const struct sx_motion_by *by,
-			 const struct sx_motion_input *in, struct sx_motion_pair *pair);
+			 const struct sx_motion_input *in, struct sx_motion_found *found);
 
 #endif
