@@ -240,7 +240,7 @@ struct stixel_frame_header {
 	/*
 	 * Since 1.7, present if header_bytes includes these fields. All are 0 if the publisher does not measure
 	 * motion (motion.mode). stixel_ego_of() and stixel_velocity() read them for a frame of any version. This frame
-	 * is measured against the frame before, which is about 0.1 s older. Axes are those of the left camera: x to the
+	 * is measured against the frame before, which is about 0.1 s older. Axes belong to the left camera: x to the
 	 * right, y down, z ahead. Time since the frame before, 0: there is none.
 	 */
 	int64_t motion_span_ns;
@@ -249,12 +249,12 @@ struct stixel_frame_header {
 	/* Standard deviations. All are 0 if the step is not known. */
 	float ego_turn_sigma_rad[3], ego_way_sigma_m[3];
 	/*
-	 * What is missing in all disparities, by the motion so far, and its standard deviation. Both are 0 if it is not
+	 * Offset that is missing in all disparities, by the motion so far, and its standard deviation. Both are 0 if it is not
 	 * known.
 	 */
 	float range_offset_px, range_offset_sigma_px;
 	uint32_t motion_features; /* features found in both frames */
-	uint32_t motion_inliers;  /* those that agree on the step */
+	uint32_t motion_inliers;  /* features that agree on the step */
 	/* Offset in the frame of a struct stixel_motion for each stixel, in the same order, bytes. 0: there are none. */
 	uint32_t motion_offset;
 	uint32_t motion_reserved; /* 0 */
@@ -347,9 +347,9 @@ enum stixel_motion_state { STIXEL_MOTION_UNKNOWN = 0, STIXEL_MOTION_STANDS = 1, 
  * sigmas are 0. A stixel whose state is unknown may have a measured velocity.
  */
 struct stixel_motion {
-	int16_t vx, vz;		  /* to the right, ahead, cm/s */
+	int16_t vx, vz;		  /* velocity to the right and ahead, cm/s */
 	uint8_t sigma_x, sigma_z; /* standard deviations: stixel_sigma_m_s() */
-	int8_t correlation;	  /* of both errors, in 1/127 */
+	int8_t correlation;	  /* correlation of both errors, in 1/127 */
 	uint8_t state;		  /* enum stixel_motion_state */
 };
 STIXEL_AT(stixel_motion, vz, 2);
@@ -497,7 +497,7 @@ static inline const struct stixel_motion *stixel_motion_of(const struct stixel_f
 	}
 }
 
-/* (since 1.7) Returns the standard deviation that a byte stands for, m/s, 1 cm/s to 635 m/s; 0: not measured. */
+/* (since 1.7) Returns the standard deviation that a byte means, m/s, 1 cm/s to 635 m/s; 0: not measured. */
 static inline double stixel_sigma_m_s(uint8_t code)
 {
 	return code ? ((16u + (code & 15u)) << (code >> 4)) / 1600.0 : 0.0;
@@ -540,7 +540,7 @@ static inline int stixel_velocity(const struct stixel_frame *frame, uint32_t ind
 
 /* (since 1.7) A place in the axes of a frame's left camera with its covariance: m, m^2. */
 struct stixel_place {
-	double x, z; /* to the right, ahead */
+	double x, z; /* distance to the right, and ahead */
 	double sxx, sxz, szz;
 };
 STIXEL_AT(stixel_place, szz, 32);

@@ -224,7 +224,7 @@ int64_t sx_frame_shrink(void *out, size_t room, const void *frame)
 	bare = h.frame_bytes > room; /* the flag may be set in a frame that has stixels */
 	if (bare) {
 		h.columns = h.stixel_count = 0;
-		h.motion_offset = 0; /* in a header of an older publisher it is not stored */
+		h.motion_offset = 0; /* a header of an older publisher does not store it */
 		h.stixels_offset = (uint32_t)stixels_offset(h.header_bytes, 0);
 		h.frame_bytes = h.stixels_offset;
 		h.flags |= STIXEL_FRAME_STIXELS_LEFT_OUT;

@@ -26,7 +26,7 @@ struct sx_motion_objects;
 struct sx_motion_velocity;
 struct sx_device; /* device of a backend: worker threads, GPU */
 struct sx_device_facts;
-struct sx_chain;   /* what a backend remembers from frame to frame, see chain_create */
+struct sx_chain;   /* memory of a backend from frame to frame, see chain_create */
 struct sx_context; /* context of a backend: every buffer of one frame in flight */
 
 enum sx_backend_choice { SX_BACKEND_AUTO, SX_BACKEND_CPU, SX_BACKEND_CUDA, SX_BACKEND_REFERENCE };

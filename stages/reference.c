@@ -79,7 +79,7 @@ struct sx_context {
 	struct sx_segments segments;
 	struct stixel *stixels;
 	uint32_t *offsets;
-	struct sx_motion_found motion; /* with a chain */
+	struct sx_motion_found motion; /* results of motion, with a chain */
 	size_t bytes;
 	int event;
 	bool busy; /* a frame was submitted, and the caller has not yet waited for it */

@@ -55,7 +55,8 @@ struct chain_case chain_case_draw(unsigned seed)
 		t.params.stixels.method = SX_STIXEL_SLANTED;
 	sx_scene_camera(&(struct sx_scene_params){.name = t.scene, .width = t.width, .height = t.height},
 			&t.params.camera);
-	t.params.road.min_height_m = t.params.road.max_height_m = 0; /* by the camera's height */
+	t.params.road.min_height_m = t.params.road.max_height_m =
+		0; /* the engine takes the camera's height */
 	t.params.motion.mode = seed % 3 ? SX_MOTION_MODE_FILTER : SX_MOTION_MODE_PAIR;
 	return t;
 }

@@ -15,7 +15,7 @@ struct chain_case {
 	const char *scene;
 	unsigned seed;
 	int width, height, fps;
-	int repeated; /* number of a frame that shows the same as the one before; 0: none */
+	int repeated; /* number of a frame that repeats the picture before; 0: none */
 	int missing;  /* number of a frame that is not there; 0: none */
 	int back;     /* number of a frame whose time is before that of the others; 0: none */
 	struct sx_params params;
@@ -24,7 +24,7 @@ struct chain_case {
 /* Draws a case. */
 struct chain_case chain_case_draw(unsigned seed);
 
-/* What a sequence led to. */
+/* Results of a sequence. */
 struct chain_record {
 	int frames;
 	struct {
@@ -39,7 +39,7 @@ struct chain_record {
 };
 
 /*
- * Computes a sequence with `contexts` frames in flight. Two contexts are made anew after half of the sequence, if
+ * Computes a sequence with `contexts` frames in flight. Two contexts are replaced after half of the sequence, if
  * `again` is set; the chain stays. Aborts if the engine fails. Call chain_record_finish().
  */
 void chain_case_run(const struct chain_case *t, const struct sx_backend *backend, struct sx_device *device,

@@ -136,7 +136,7 @@ static float mirrored_at(const struct sx_view *v, const struct sx_scene *s, doub
 	return sx_view_sky(s, x, s->weather.glass > 0 ? y : 2 * horizon - y) - 20;
 }
 
-/* Returns the tone of a shop window at (x, y) of its front. tone: of what stands behind it. */
+/* Returns the tone of a shop window at (x, y) of its front. tone: tone of the things behind it. */
 static float window(const struct sx_view *v, const struct sx_scene *s, double x, double y, float tone)
 {
 	const float share = s->weather.glass;

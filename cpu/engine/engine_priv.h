@@ -79,7 +79,7 @@ struct sx_context {
 	struct sx_class_cut class_cut;
 	uint32_t *offsets;
 	struct stixel *stixels;
-	struct sx_motion_found motion; /* with a chain */
+	struct sx_motion_found motion; /* results of motion, with a chain */
 	size_t bytes;
 	int event;
 	bool busy; /* a frame was submitted and not yet waited for; used by the client's thread */

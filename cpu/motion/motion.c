@@ -207,7 +207,7 @@ static bool begin(struct sx_cpu_motion *m)
 	atomic_store(&f->least, UINT64_MAX);
 	if (f->expected) {
 		f->at = *f->expected;
-		/* its index 0 wins ties */
+		/* index 0 of the expected step wins ties */
 		atomic_store(&f->least, (uint64_t)sum_votes(m, f->expected, UINT32_MAX) << 32);
 	}
 	sx_pool_for(m->pool, SX_MOTION_FAN, vote_task, m);

@@ -52,9 +52,10 @@ struct sx_contexts {
 	size_t bytes; /* host memory of the contexts; 0: the engine has its own memory */
 	struct sx_contexts_plan plan;
 	struct sx_shared_chain *chain; /* NULL: motion.mode is off */
-	struct stixel_motion *records; /* frame thread's, with a chain: room for those of any frame */
-	struct sx_rectify_map map[2];  /* rectification of offered pairs; zeroed: none */
-	struct sx_road_unit unit;      /* frame thread's: check of the baseline's unit */
+	struct stixel_motion
+		*records; /* room for the records of any frame, with a chain; used by the frame thread */
+	struct sx_rectify_map map[2]; /* rectification of offered pairs; zeroed: none */
+	struct sx_road_unit unit;     /* frame thread's: check of the baseline's unit */
 	uint64_t first; /* number of their first frame; frame thread's until the old contexts are returned */
 };
 

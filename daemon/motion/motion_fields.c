@@ -62,7 +62,7 @@ static void write_record(const struct sx_motion_velocity *v, struct stixel_motio
 	r->vz = centimetres(v->vz);
 	r->sigma_x = x;
 	r->sigma_z = z;
-	/* of the sigmas as they are stored, so that readers get this covariance */
+	/* the correlation belongs to the sigmas as they are stored, so that readers get this covariance */
 	r->correlation = (int8_t)rint(
 		127.0 * fmax(-1.0, fmin(1.0, v->sxz / (stixel_sigma_m_s(x) * stixel_sigma_m_s(z)))));
 }

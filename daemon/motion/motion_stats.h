@@ -11,13 +11,13 @@
 #include "base/camera.h"
 #include "stages/motion/meaning.h"
 
-/* What a frame says. NAN: unknown. */
+/* Figures of a frame. NAN: unknown. */
 struct sx_motion_stats {
 	uint64_t frame;		     /* number */
 	uint64_t verdict;	     /* enum sx_motion_verdict */
-	double speed_m_s;	     /* of the camera */
-	double yaw_rate_deg_s;	     /* to the right */
-	double offset_px, sigma_px;  /* what is known of the range, see sx_range_is_known() */
+	double speed_m_s;	     /* speed of the camera */
+	double yaw_rate_deg_s;	     /* turn of the camera to the right */
+	double offset_px, sigma_px;  /* offset of the range and its sigma, see sx_range_is_known() */
 	double focal_px, baseline_m; /* camera of the frame */
 };
 

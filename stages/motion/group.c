@@ -101,7 +101,7 @@ static void add_plain(void *arg, const struct sx_motion_round *moving, const str
 				    &p->flows[p->members[i]], s);
 }
 
-/* By selection: takes no memory. */
+/* Selects instead of sorting, and takes no memory. */
 int32_t sx_motion_median(int32_t *v, int n)
 {
 	const int k = (n - 1) / 2;

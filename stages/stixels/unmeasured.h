@@ -47,7 +47,7 @@
 #define SX_UNMEASURED_LOW_SHARE 4   /* ground is not measured by cells below its line by a quarter of it */
 #define SX_UNMEASURED_LOW_Q7 128    /* and by 1 px more */
 #define SX_UNMEASURED_DROP_PX 8	    /* a floor ends at this number of image rows that lie below its line */
-#define SX_UNMEASURED_DROP_SHARE 7  /* by a seventh of it */
+#define SX_UNMEASURED_DROP_SHARE 7  /* the rows lie below it by a seventh of it */
 #define SX_UNMEASURED_DROP_Q7 64    /* and by half a px more */
 
 /*

@@ -1,6 +1,6 @@
 /*
  * Motion of sequences in the cpu engine against the reference, byte for byte: every output, with 1, 2 and 4 frames
- * in flight, repeated and missing frames, times that jump, and contexts that are made anew.
+ * in flight, repeated and missing frames, times that jump, and contexts that are replaced.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

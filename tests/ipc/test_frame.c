@@ -435,9 +435,9 @@ static void motion_travels(void **state)
 	assert_int_equal(stixel_velocity(&frame, 1, &v), 0);
 	assert_true(v.state == STIXEL_MOTION_STANDS && v.szz == 0);
 	assert_int_equal(stixel_velocity(&frame, 2, &v), 1);
-	assert_int_equal(v.state, STIXEL_MOTION_UNKNOWN); /* of a newer publisher */
+	assert_int_equal(v.state, STIXEL_MOTION_UNKNOWN); /* a newer publisher wrote this state */
 	assert_int_equal(stixel_velocity(&frame, 3, &v), 0);
-	/* without the image, then without the stixels */
+	/* the image is left out, then the stixels are */
 	assert_int_equal(sx_frame_shrink(copy, sizeof(copy), out), plain + 24 - 64);
 	assert_int_equal(stixel_parse(&frame, copy, plain + 24 - 64), 0);
 	assert_memory_equal(stixel_motion_of(&frame), motion, sizeof(motion));
@@ -469,7 +469,7 @@ static void motion_travels(void **state)
 	assert_int_equal(stixel_ego_of(packed, &ego), 0);
 }
 
-/* Where stixels will be: those that are known to move or to stand. */
+/* Stixels that are known to move or to stand have a place in half a second. */
 static void stixels_are_ahead(void **state)
 {
 	static const uint32_t offsets[] = {0, 5};

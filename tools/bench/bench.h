@@ -85,7 +85,7 @@ struct bench_run {
 	/* several, because a single pair would stay in the cache, unlike pairs of a camera */
 	struct sx_pair pairs[4];
 	int pair_count;
-	int64_t submitted; /* frames so far: each one is BENCH_PERIOD_NS after the one before */
+	int64_t submitted; /* number of frames so far, BENCH_PERIOD_NS apart */
 	struct sx_engine engine;
 	struct sx_chain *chain; /* NULL: motion.mode is off */
 	struct sx_context *contexts[BENCH_CONTEXTS_MAX];

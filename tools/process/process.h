@@ -54,7 +54,7 @@ struct process {
 	const char *name[SX_CLASSES_MAX];
 	struct sx_engine engine;
 	struct sx_context *context;
-	struct sx_chain *chain;		 /* with --motion */
+	struct sx_chain *chain;		 /* memory of motion, with --motion */
 	struct sx_context_config config; /* configuration of `context` */
 	struct sx_slots slots;		 /* a single slot */
 	struct process_motion motion;	 /* used with --motion */

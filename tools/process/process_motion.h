@@ -19,7 +19,7 @@ struct process_motion {
 	int pair;		      /* number of the next pair in the sequence, missing ones included */
 	int64_t captured_ns;	      /* time of this pair */
 	int steps;		      /* pairs with a step */
-	struct sx_motion_range range; /* what is known of the offset; sigma_px 0: nothing */
+	struct sx_motion_range range; /* offset of the disparities; sigma_px 0: not known */
 	enum sx_motion_offset offset_verdict; /* verdict of the last pair with a step */
 };
 

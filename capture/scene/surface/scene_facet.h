@@ -45,7 +45,7 @@ enum sx_material {
 	SX_MATERIAL_HILLS,
 	SX_MATERIAL_ASPHALT, /* a road without markings */
 	SX_MATERIAL_MARKING, /* white paint on a road */
-	SX_MATERIAL_WINDOW,  /* of a shop; what it mirrors is added to this tone */
+	SX_MATERIAL_WINDOW,  /* window of a shop: its mirror image is added to this tone */
 	/* materials of rooms (scene_indoor.c) */
 	SX_MATERIAL_PLANKS,
 	SX_MATERIAL_CARPET,

@@ -103,7 +103,7 @@ void sx_weather_streaks(const struct sx_weather *w, const struct sx_camera *c, i
 	sx_must_be(width > 0 && height > 0);
 	memset(tones, 0, (size_t)width * (size_t)height * sizeof(*tones));
 	for (int i = 0; i < w->streaks; i++) {
-		/* as many at each distance as fill the view there: uniform in the image */
+		/* their number at each distance fills the view there: uniform in the image */
 		const double z = sx_pick(now, D_STREAK, 4 * i, NEAREST, FARTHEST);
 		const double x = sx_pick(now, D_STREAK, 4 * i + 1, 0, width), width_px = DROP * c->fx / z;
 		const double half = width_px < 0.6 ? 0.3 : width_px / 2;

@@ -56,7 +56,7 @@ class Ego(NamedTuple):
 
 
 class RangeOffset(NamedTuple):
-    """What is missing in all disparities, as the motion of the camera so far shows."""
+    """Offset that is missing in all disparities, as the motion of the camera so far shows."""
 
     px: float
     sigma_px: float  #: standard deviation
@@ -294,7 +294,7 @@ class Frame:
 
     @property
     def range_offset(self) -> Optional[RangeOffset]:
-        """What is missing in all disparities, by the motion of the camera. None: not known."""
+        """Offset that is missing in all disparities, by the motion of the camera. None: not known."""
         px, sigma = float(self._header["range_offset_px"]), float(self._header["range_offset_sigma_px"])
         return RangeOffset(px, sigma) if sigma > 0 else None
 
@@ -323,7 +323,7 @@ class Frame:
     def ahead(self, seconds: float) -> NDArray[Any]:
         """Returns where each stixel will be after this time (dtype stixel.PLACE), as stixel_ahead() of <stixel.h> does.
 
-        x, z: m to the right and ahead of the left camera as it stands in this frame; sxx, sxz, szz: covariance. All are
+        x, z: m to the right and ahead of the left camera in this frame; sxx, sxz, szz: covariance. All are
         nan where it is not known. ValueError: seconds is negative or not finite. Needs libstixel.
         """
         return ahead_of(self._data, self._header, seconds)

@@ -110,7 +110,7 @@ class Stamp(_Growing):
 
 
 class MotionState(_Growing):
-    """What a stixel does. Unknown is not standing."""
+    """State of motion of a stixel. Unknown is not standing."""
 
     UNKNOWN = 0
     STANDS = 1

@@ -23,14 +23,14 @@ SX_MOTION_INLINE struct stixel_velocity sx_motion_velocity_of(const struct sx_mo
 	return v;
 }
 
-/* What is known of a stixel. */
+/* Knowledge about a stixel. */
 struct sx_motion_belief {
 	bool known;			    /* there is an estimate */
 	uint32_t state;			    /* enum sx_motion_state, as published */
-	struct sx_motion_estimate estimate; /* without the bias that all frames have in common */
+	struct sx_motion_estimate estimate; /* estimate without the bias that all frames have in common */
 	double gain;	 /* gain of moving over standing, added up over the frames: see filter.h */
 	double idle;	 /* s since the last measurement */
-	uint32_t from;	 /* its stixel of the frame before, or SX_MOTION_NO_OWNER */
+	uint32_t from;	 /* number of its stixel in the frame before, or SX_MOTION_NO_OWNER */
 	uint32_t age;	 /* measurements in a row */
 	uint32_t object; /* identity of the object that it belongs to, 0: none */
 };
@@ -59,7 +59,7 @@ SX_MOTION_INLINE double sx_motion_apart(const struct sx_motion_estimate *a,
 
 /*
  * Carries an estimate on: from the axes of the frame before to those of this frame. m: rotation of the step, from
- * this frame to the one before. speed: standard deviation by which a velocity changes meanwhile, m/s.
+ * this frame to the frame before. speed: standard deviation by which a velocity changes meanwhile, m/s.
  */
 SX_MOTION_INLINE void sx_motion_carry(struct sx_motion_estimate *e, const struct sx_motion_rotation *m,
 				      double speed)

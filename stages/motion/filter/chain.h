@@ -12,7 +12,7 @@
 #define SX_MOTION_CHAIN_VIEWS 4			  /* views of three frames before, and of this one */
 #define SX_MOTION_SPAN_NS INT64_C(100000000)	  /* wanted age of the frame before */
 #define SX_MOTION_SPAN_LEAST_NS INT64_C(60000000) /* a younger frame says too little about velocities */
-#define SX_MOTION_SPAN_MOST_NS INT64_C(350000000) /* in an older frame too much has moved */
+#define SX_MOTION_SPAN_MOST_NS INT64_C(350000000) /* too much has moved since an older frame */
 /* Least distance of frames that are kept. With it some frame before has the least age, at any frame rate. */
 #define SX_MOTION_KEEP_NS (SX_MOTION_SPAN_LEAST_NS / 2)
 #define SX_MOTION_COUNT_NS \
@@ -26,17 +26,17 @@ struct sx_motion_chain {
 	int64_t captured_ns[SX_MOTION_CHAIN_VIEWS];
 	int place[SX_MOTION_CHAIN_VIEWS]; /* places in views; the first `kept` of them: newest first */
 	int kept;
-	struct sx_motion_step step; /* of the frame before; valid with has_step */
+	struct sx_motion_step step; /* step of the frame before; valid with has_step */
 	bool has_step;
-	struct sx_motion_range range; /* what is known of the offset */
+	struct sx_motion_range range; /* offset of the disparities and its sigma, so far */
 	int64_t range_ns;	      /* time of the last frame that counted for it */
 	bool filters;
-	struct sx_motion_filter filter; /* with filters */
-	bool filter_runs;		/* the filter has had a frame since the chain began anew */
+	struct sx_motion_filter filter; /* memory of the filter, with filters */
+	bool filter_runs;		/* the filter has had a frame since the chain started again */
 	int64_t last_ns;		/* and the time of the last one */
 };
 
-/* What a frame says. Each context has its own, which the next frame of another context does not change. */
+/* Results of a frame. Each context has its own, which the next frame of another context does not change. */
 struct sx_motion_found {
 	/* velocities: of this pair alone; with a filter: filtered */
 	struct sx_motion_pair pair;
@@ -50,7 +50,7 @@ int sx_motion_found_init(struct sx_motion_found *ret, const struct sx_camera *ca
 void sx_motion_found_finish(struct sx_motion_found *found);
 size_t sx_motion_found_bytes(const struct sx_motion_found *found);
 
-/* What a frame gives to its motion. captured_ns: time of its left image. */
+/* Input from a frame. captured_ns: time of its left image. */
 struct sx_motion_input {
 	const struct sx_image *left, *disparity; /* U8, U16 Q4 */
 	const struct stixel *stixels;
@@ -82,7 +82,7 @@ size_t sx_motion_chain_bytes(const struct sx_motion_chain *c);
 
 /*
  * Measures the motion of the next frame. found: of the same camera and size; receives the results. They are a
- * function of the frames since the chain began. A frame that is not newer than the one before begins anew, but for
+ * function of the frames since the chain began. A frame that is not newer than the frame before starts again, but for
  * what is known of the range, and identities go on counting. Thread: one at a time, in the order of the frames. Allocates nothing.
  *
  * At most one frame in 0.1 s counts for the range, so that a higher frame rate does not make it look surer: such

@@ -16,9 +16,9 @@
 #define SX_MOTION_FILTER_LEAST_S 0.005 /* frames less far apart measure nothing */
 #define SX_MOTION_FILTER_ACCEL 3.0     /* m/s^2: standard deviation of how what moves accelerates */
 #define SX_MOTION_FILTER_CALM 0.7      /* and what stands */
-#define SX_MOTION_FILTER_GATE 25.0     /* square of a difference above which a stixel begins anew */
+#define SX_MOTION_FILTER_GATE 25.0     /* square of a difference above which a stixel starts again */
 #define SX_MOTION_FILTER_IDLE_S 0.35   /* a stixel that was not measured for longer is unknown */
-#define SX_MOTION_FILTER_KEEP 0.8      /* share of the gain that a pair keeps of the one before */
+#define SX_MOTION_FILTER_KEEP 0.8      /* share of the gain of the pair before that a pair keeps */
 #define SX_MOTION_FILTER_FIT 2.0       /* gain of a thing that stands: two unknowns fit its noise */
 #define SX_MOTION_FILTER_GAIN_LEAST (-8.0)
 #define SX_MOTION_FILTER_GAIN_PAIR 16.0 /* gain of one pair, at most */
@@ -48,13 +48,13 @@ struct sx_motion_filter {
 	struct stixel *stixels, *before_stixels;
 	struct sx_motion_belief *beliefs, *before;
 	struct sx_motion_objects objects;
-	struct sx_motion_flow *flows;	       /* of the pair, and what was searched again */
-	struct sx_motion_velocity *measured;   /* of this frame alone, by these flows */
+	struct sx_motion_flow *flows; /* flows of the pair, and of the features that were searched again */
+	struct sx_motion_velocity *measured;   /* velocities of this frame alone, by these flows */
 	struct sx_motion_velocity *velocities; /* the result: of each stixel */
 	uint32_t *work;
 };
 
-/* As sx_motion_pair_init(). */
+/* Takes all memory, as sx_motion_pair_init(). */
 int sx_motion_filter_init(struct sx_motion_filter *ret, const struct sx_camera *camera, int width, int height,
 			  uint32_t most);
 size_t sx_motion_filter_bytes(const struct sx_motion_filter *f);

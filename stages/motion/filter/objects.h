@@ -21,7 +21,7 @@ struct stixel;
 #define SX_MOTION_OBJECT_ALIKE \
 	9.0 /* square of a difference, standard deviations, of velocities of one thing */
 #define SX_MOTION_OBJECT_SPREAD 0.5   /* (m/s)^2: parts of a thing that turns or bends differ */
-#define SX_MOTION_OBJECT_OTHER 25.0   /* square of a difference above which the velocity begins anew */
+#define SX_MOTION_OBJECT_OTHER 25.0   /* square of a difference above which the velocity starts again */
 #define SX_MOTION_OBJECT_GAIN 4.0     /* gain of a stixel that may join without a predecessor in the object */
 #define SX_MOTION_OBJECT_TOGETHER 2.0 /* stixels of an object whose errors are alike count as one */
 #define SX_MOTION_OBJECT_WITHIN 0.02 /* (m/s)^2: velocities of the parts of a thing differ by this variance */
@@ -32,7 +32,7 @@ struct stixel;
 
 /* A thing that moves. Places are in the axes of this frame's left camera, m. */
 struct sx_motion_object {
-	uint32_t id;	/* from 1 on, never used again */
+	uint32_t id;	/* identity, from 1 on, never used again */
 	uint32_t state; /* enum sx_motion_state */
 	bool shown;	/* sure enough to be published; stays so */
 	struct sx_motion_estimate estimate;
@@ -42,7 +42,7 @@ struct sx_motion_object {
 	int left, right, top, bottom;	     /* px of the image: columns [left, right), rows top..bottom */
 	double disparity, nearest, farthest; /* px, with the offset: median, and nearly all of its stixels */
 	double age, unseen, still;	     /* s since it was found first, seen last, and moved last */
-	uint32_t frames;		     /* in which it was seen */
+	uint32_t frames;		     /* number of frames in which it was seen */
 	uint32_t core;			     /* stixels of this frame that measure it */
 	uint32_t stixels;		     /* and all that belong to it */
 };

@@ -127,7 +127,7 @@ static long count_other(const struct street *a, const struct street *b, int side
 	return n;
 }
 
-/* Drops change the picture of one lens, falling rain those of both, and the truth has neither. */
+/* Drops change the picture of one lens, falling rain changes both pictures, and the truth has neither. */
 static void test_rain_is_not_in_the_truth(void **state)
 {
 	long dark = 0;

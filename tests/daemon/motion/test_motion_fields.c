@@ -111,7 +111,7 @@ static void headers(void **state)
 	assert_true(h.range_offset_px == 0.5f && h.motion_features == 30 && h.motion_inliers == 20);
 	assert_int_equal(h.motion_offset, 0);
 	ego.verdict = SX_MOTION_STEP_FEW;
-	ego.range.sigma_px = 1; /* nothing is known */
+	ego.range.sigma_px = 1; /* the offset is not known */
 	sx_motion_fill_header(&h, &ego, 100000000);
 	assert_int_equal(stixel_ego_of(&h, &got), 0);
 	assert_true(h.motion_span_ns == 100000000 && h.range_offset_px == 0 && h.range_offset_sigma_px == 0);

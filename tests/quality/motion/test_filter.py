@@ -83,7 +83,7 @@ class Filter(unittest.TestCase):
             for name, o in objects.items():
                 self.assertEqual(len([s for s in stixels if s["object"] == name]), int(o["stixels"]))
                 self.assertLess(float(o["unseen"]), 0.6)
-                # it was there when it says so
+                # the object was there when the filter says so
                 born = n - round(10 * float(o["age"]))
                 self.assertEqual(first.setdefault(name, born), born)
                 c = np.array([[float(o["sxx"]), float(o["sxz"])], [float(o["sxz"]), float(o["szz"])]])

@@ -18,7 +18,7 @@
 #define MS INT64_C(1000000)
 #define SIZE 24
 
-/* Stands in for the stages: writes the number of the frame into its view, and notes what it is called with. */
+/* Stands in for the stages: writes the number of the frame into its view, and notes its arguments. */
 struct calls {
 	int now, before; /* numbers; before -1: none */
 	bool expected;
@@ -172,7 +172,7 @@ static void what_counts_for_the_range(void **state)
 	run(&g, 60, 9000 * MS);
 	assert_true(g.chain.range.px > 0);
 	g.calls.says.offset_verdict = SX_MOTION_OFFSET_FOUND;
-	run(&g, 61, 100 * MS); /* what is known of the range survives a clock that jumps */
+	run(&g, 61, 100 * MS); /* knowledge of the range survives a clock that jumps */
 	assert_true(g.calls.prior.px > 0 && g.chain.range.px == -9);
 	rig_finish(&g);
 }

@@ -19,7 +19,7 @@
 
 #define SPEED 8.0 /* of the camera, m/s */
 
-/* What happens to a frame before the stages see it. */
+/* Change of a frame before the stages see it. */
 enum fault { NONE, COVERED, NOISE, FROZEN, DARKER, NO_STIXELS };
 
 /* A drive: the last frames, and the memory of the stages. */
@@ -89,7 +89,7 @@ static void spoil(struct drive *d, enum fault fault)
 	sx_motion_view_finish(&old);
 }
 
-/* Draws the next frame, `periods` after the one before, and runs the stages. */
+/* Draws the next frame, `periods` after the frame before, and runs the stages. */
 static const struct mw_frame *drive_on(struct drive *d, enum fault fault, int periods)
 {
 	const struct sx_motion_range prior = {0.0, 0.2};
@@ -192,7 +192,7 @@ static void check_moves(const struct drive *d, const struct mw_frame *f, int box
 	*object = s.object;
 }
 
-/* Nothing is known: no stixel has a state, and no object either. */
+/* No stixel has a state, and no object either. */
 static void check_unknown(const struct drive *d, const struct mw_frame *f)
 {
 	for (uint32_t i = 0; i < f->count; i++) {
@@ -251,7 +251,7 @@ static void velocities_and_identities_last(void **state)
 	}
 }
 
-/* Where an object is, how large, and where it will be in 0.5 s. */
+/* An object has a place, a size, and a place in 0.5 s. */
 static void objects_have_a_place(void **state)
 {
 	struct drive *d = crossing(310, 10);
@@ -365,7 +365,7 @@ static void missing_pairs(void **state)
 	for (int n = 0; n < 4; n++)
 		drive_on(d, NONE, 1);
 	check_moves(d, frame_at(d, 0), 2, &object);
-	/* one is missing: the next one is measured over 0.2 s */
+	/* a frame is missing: the next frame is measured over 0.2 s */
 	check_moves(d, drive_on(d, NONE, 2), 2, &object);
 	assert_int_equal(d->filter.memory, SX_MOTION_MEMORY_RUNS);
 	/* half a second without any: a new start, from two frames alone */
@@ -458,7 +458,7 @@ static void reset_and_stale_frames(void **state)
 	drive_free(d);
 }
 
-/* Nothing is said about things beyond the farthest distance: also of those that were known before. */
+/* The filter says nothing about things beyond the farthest distance, even if they were known before. */
 static void far_things_are_unknown(void **state)
 {
 	struct drive *d = drive_new(380, 10);

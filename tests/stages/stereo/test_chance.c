@@ -264,7 +264,7 @@ static void bright_areas_of_crowded_tiles_are_flat(void **state)
 	}
 }
 
-/* As behind a piece of tape: the little that was matched differs by half of what is unrelated. */
+/* A piece of tape leaves few matches, whose descriptors differ by half as much as unrelated ones. */
 static void doubtful_areas_of_crowded_tiles_are_no_ground(void **state)
 {
 	/* only squares at the border, where pixels have no descriptors */

@@ -126,7 +126,7 @@ class Motion(Sequence):
             self.assertLess(abs(self.ego(n)[3] - 0.25), 0.03)
 
     def test_filter(self):
-        """What stands is no object, and the engines agree."""
+        """A thing that stands is no object, and the engines agree."""
         files = [f for n, at in enumerate([0, 0.5, 1, 1.5, 2]) for f in self.frame(n, at)]
         said, known = [], []
         for args in (["--motion"], ["--motion", "--motion-filter"],
