@@ -141,6 +141,10 @@ static const char *const motion_modes[] = {[SX_MOTION_MODE_OFF] = "off",
 					   [SX_MOTION_MODE_PAIR] = "pair",
 					   [SX_MOTION_MODE_FILTER] = "filter",
 					   NULL};
+static const char *const range_offsets[] = {[SX_RANGE_OFFSET_OFF] = "off",
+					    [SX_RANGE_OFFSET_REPORT] = "report",
+					    [SX_RANGE_OFFSET_APPLY] = "apply",
+					    NULL};
 static const char *const median_borders[] = {
 	[SX_MEDIAN_BORDER_COPY] = "copy", [SX_MEDIAN_BORDER_ZERO] = "zero", NULL};
 static const char *const road_modes[] = {
@@ -384,6 +388,10 @@ const struct sx_option sx_options[] = {
 	CHOICE("motion", "mode", params.motion.mode, enum sx_motion_mode, motion_modes, "off", CONTEXTS,
 	       "pair: each frame against the one 0.1 s before; filter: memory over frames; "
 	       "engines cpu and reference"),
+	CHOICE("motion", "range_offset", params.motion.range, enum sx_range_offset, range_offsets, "report",
+	       CONTEXTS,
+	       "what motion finds missing in all disparities: off: ignored; report: status and "
+	       "doctor; apply: added"),
 
 	TEXT("semantics", "source", semantics.source, "", RESTART,
 	     "name of the ring into which libstixel writes the scores "

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/wake.h"
 #include "daemon/motion/motion_fields.h"
+#include "daemon/motion/range_apply.h"
 #include "daemon/pipeline.h"
 #include "ipc/frame.h"
 #include "stages/road/road_ground.h"
@@ -160,8 +161,26 @@ static uint32_t camera_flag(struct sx_pipeline *p, const struct sx_contexts *con
 		       : 0;
 }
 
+static void fill_road(struct stixel_frame_header *h, const struct sx_road *road)
+{
+	h->road_origin = (uint8_t)road->origin;
+	h->road_inliers = road->inliers;
+	h->road_age = road->age;
+	h->road_slope = road->slope;
+	h->road_offset = road->offset;
+	h->road_cross = road->cross;
+	h->road_axis = road->axis;
+	h->road_bend = road->bend;
+	h->road_bend_row = road->bend_row;
+	h->horizon_row = road->horizon_row;
+	h->pitch_rad = road->pitch_rad;
+	h->roll_rad = road->roll_rad;
+	h->height_m = road->height_m;
+	fill_sigmas(h, road);
+}
+
 static void fill_header(struct sx_pipeline *p, const struct sx_frame_in_flight *f,
-			const struct sx_result *result)
+			const struct sx_result *result, const struct sx_road *road)
 {
 	const struct sx_telemetry *t = p->c.telemetry;
 	struct stixel_frame_header *h = &p->header;
@@ -183,22 +202,12 @@ static void fill_header(struct sx_pipeline *p, const struct sx_frame_in_flight *
 	h->scores_ns = f->queued->pair.scores ? f->queued->pair.scores->captured_ns : 0;
 	h->columns = result->columns;
 	h->stixel_count = result->count;
-	h->road_origin = (uint8_t)result->road.origin;
-	h->road_inliers = result->road.inliers;
-	h->road_age = result->road.age;
-	h->road_slope = result->road.slope;
-	h->road_offset = result->road.offset;
-	h->road_cross = result->road.cross;
-	h->road_axis = result->road.axis;
-	h->road_bend = result->road.bend;
-	h->road_bend_row = result->road.bend_row;
-	h->horizon_row = result->road.horizon_row;
-	h->pitch_rad = result->road.pitch_rad;
-	h->roll_rad = result->road.roll_rad;
-	h->height_m = result->road.height_m;
-	fill_sigmas(h, &result->road);
+	fill_road(h, road);
 	fill_image_stats(p, f, result);
 	sx_motion_fill_header(h, result->ego, result->motion_span_ns);
+	if (f->contexts->plan.config.params.motion.range == SX_RANGE_OFFSET_OFF)
+		h->range_offset_px = h->range_offset_sigma_px = 0;
+	h->range_applied_px = f->contexts->corrected ? (float)f->contexts->chain->range_px : 0;
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		h->stage_ns[i] = result->stage_ns[i];
 	h->captured = sx_telemetry_count(t, SX_METRIC_FRAMES_CAPTURED);
@@ -246,7 +255,24 @@ static void tell_motion(struct sx_pipeline *p, const struct sx_frame_in_flight *
 		return;
 	sx_motion_stats_of(&m, result->ego, result->motion_span_ns, p->header.number,
 			   &f->contexts->plan.config.params.camera);
+	if (f->contexts->plan.config.params.motion.range == SX_RANGE_OFFSET_OFF)
+		m.offset_px = m.sigma_px = (double)NAN;
+	m.applied_px = p->header.range_applied_px;
 	sx_telemetry_motion(p->c.telemetry, &m);
+}
+
+/* Returns the stixels to publish, and changes the road, if the offset of the range is applied. */
+static const struct stixel *correct_range(struct sx_frame_in_flight *f, const struct sx_result *result,
+					  struct sx_road *road)
+{
+	struct sx_contexts *s = f->contexts;
+
+	if (!s->corrected)
+		return result->stixels;
+	s->chain->range_px = sx_range_follow(s->chain->range_px, &result->ego->range);
+	sx_range_apply(result->stixels, result->count, s->chain->range_px, s->corrected);
+	sx_range_apply_road(&s->plan.config.params.camera, s->chain->range_px, road);
+	return s->corrected;
 }
 
 /* Publishes the frame of f. *of_engine is set if an error is the engine's fault. */
@@ -254,16 +280,20 @@ static int publish_frame(struct sx_pipeline *p, struct sx_frame_in_flight *f, bo
 {
 	const struct sx_result *result = p->c.engine->backend->result(f->context);
 	struct stixel_image images[SX_FRAME_IMAGES];
+	const struct stixel *stixels;
 	struct sx_transfers transfers;
+	struct sx_road road; /* as it is published */
 	int64_t bytes, head_ns;
 	int count = peek_images(p, f->context, images), r;
 
 	*of_engine = count < 0;
 	if (count < 0)
 		return count;
-	fill_header(p, f, result);
+	road = result->road;
+	stixels = correct_range(f, result, &road);
+	fill_header(p, f, result, &road);
 	keep_road(p, &result->road, p->header.number, f->contexts->plan.calibration);
-	bytes = sx_frame_pack(p->bytes, p->frame_bytes, &p->header, result->offsets, result->stixels,
+	bytes = sx_frame_pack(p->bytes, p->frame_bytes, &p->header, result->offsets, stixels,
 			      velocities_of(f, result), images, count);
 	if (bytes < 0)
 		return (int)bytes;

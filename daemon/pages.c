@@ -120,6 +120,14 @@ static void read_image_stats(struct sx_report *r, const struct sx_telemetry *t)
 	sx_report_real(r, SX_METRIC_RAW_MAX, p.raw_max);
 }
 
+static void add_applied(struct sx_report *r, double px)
+{
+	const size_t n = strlen(r->motion.range);
+
+	snprintf(r->motion.range + n, sizeof(r->motion.range) - n, "; %+.2f px are added to all disparities",
+		 px);
+}
+
 static void read_motion(struct sx_report *r, const struct sx_telemetry *t)
 {
 	struct sx_motion_stats m;
@@ -134,14 +142,18 @@ static void read_motion(struct sx_report *r, const struct sx_telemetry *t)
 	sx_report_real(r, SX_METRIC_MOTION_YAW_RATE, m.yaw_rate_deg_s);
 	if (isnan(m.offset_px))
 		return;
-	range = (struct sx_motion_range){m.offset_px, m.sigma_px};
+	sx_report_real(r, SX_METRIC_RANGE_APPLIED, m.applied_px);
+	/* the error that is left */
+	range = (struct sx_motion_range){m.offset_px - m.applied_px, m.sigma_px};
 	camera.fx = m.focal_px;
 	camera.baseline_m = m.baseline_m;
 	error = sx_range_error_of(&camera, &range);
 	r->motion.wrong = error.wrong;
 	sx_range_describe(&camera, &range, r->motion.range);
-	sx_report_real(r, SX_METRIC_RANGE_OFFSET, range.px);
-	sx_report_real(r, SX_METRIC_RANGE_OFFSET_SIGMA, range.sigma_px);
+	if (m.applied_px != 0)
+		add_applied(r, m.applied_px);
+	sx_report_real(r, SX_METRIC_RANGE_OFFSET, m.offset_px);
+	sx_report_real(r, SX_METRIC_RANGE_OFFSET_SIGMA, m.sigma_px);
 	sx_report_real(r, SX_METRIC_RANGE_AT, error.at_m);
 	sx_report_real(r, SX_METRIC_RANGE_ERROR, error.percent);
 	sx_report_real(r, SX_METRIC_RANGE_ERROR_SIGMA, error.sigma_percent);
@@ -431,6 +443,8 @@ void sx_pages_set_motion(struct sx_pages *p, const struct sx_settings *settings)
 
 	p->report.motion.mode = sx_option_find("motion", "mode")->words[mode];
 	p->report.motion.measured = mode != SX_MOTION_MODE_OFF;
+	p->report.motion.checked =
+		p->report.motion.measured && settings->params.motion.range != SX_RANGE_OFFSET_OFF;
 }
 
 void sx_pages_set_files(struct sx_pages *p, const struct sx_settings *settings)

@@ -257,7 +257,7 @@ struct stixel_frame_header {
 	uint32_t motion_inliers;  /* features that agree on the step */
 	/* Offset in the frame of a struct stixel_motion for each stixel, in the same order, bytes. 0: there are none. */
 	uint32_t motion_offset;
-	uint32_t motion_reserved; /* 0 */
+	float range_applied_px; /* offset that the publisher added to the disparities of stixels and road */
 };
 STIXEL_AT(stixel_frame_header, abi_major, 4);
 STIXEL_AT(stixel_frame_header, abi_minor, 6);
@@ -336,7 +336,7 @@ STIXEL_AT(stixel_frame_header, range_offset_sigma_px, 836);
 STIXEL_AT(stixel_frame_header, motion_features, 840);
 STIXEL_AT(stixel_frame_header, motion_inliers, 844);
 STIXEL_AT(stixel_frame_header, motion_offset, 848);
-STIXEL_AT(stixel_frame_header, motion_reserved, 852);
+STIXEL_AT(stixel_frame_header, range_applied_px, 852);
 STIXEL_SIZE(stixel_frame_header, 856);
 
 /* (since 1.7) What a stixel does. Unknown is not standing. */
@@ -462,7 +462,7 @@ static inline int stixel_ego_of(const struct stixel_frame_header *h, struct stix
 		0.0, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
 
 	*ego = none;
-	if (h->header_bytes < offsetof(struct stixel_frame_header, motion_reserved) + sizeof(uint32_t) ||
+	if (h->header_bytes < offsetof(struct stixel_frame_header, range_applied_px) + sizeof(float) ||
 	    h->motion_span_ns <= 0 || !(h->ego_way_sigma_m[2] > 0.0f))
 		return 0;
 	ego->seconds = STIXEL_REAL(h->motion_span_ns) / 1e9;
@@ -483,7 +483,7 @@ static inline const struct stixel_motion *stixel_motion_of(const struct stixel_f
 {
 	const struct stixel_frame_header *h = frame->header;
 
-	if (h->header_bytes < offsetof(struct stixel_frame_header, motion_reserved) + sizeof(uint32_t) ||
+	if (h->header_bytes < offsetof(struct stixel_frame_header, range_applied_px) + sizeof(float) ||
 	    h->motion_offset == 0)
 		return NULL;
 	{

@@ -74,7 +74,7 @@ static bool planes_fit(const struct stixel_frame_header *h)
 /* True if the records of motion lie behind the stixels, before the planes, or if there are none. */
 static bool motion_fits(const struct stixel_frame_header *h, uint64_t stixels_end, uint64_t end)
 {
-	if (h->header_bytes < offsetof(struct stixel_frame_header, motion_reserved) + sizeof(uint32_t) ||
+	if (h->header_bytes < offsetof(struct stixel_frame_header, range_applied_px) + sizeof(float) ||
 	    h->motion_offset == 0)
 		return true;
 	return h->motion_offset % 8 == 0 && h->motion_offset >= stixels_end &&

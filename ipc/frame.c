@@ -173,7 +173,6 @@ int64_t sx_frame_pack(void *out, size_t room, struct stixel_frame_header *h, con
 	h->frame_bytes = (uint32_t)bytes;
 	h->stixels_offset = (uint32_t)stixels_offset(sizeof(*h), h->columns);
 	h->motion_offset = motion_bytes ? h->stixels_offset + (uint32_t)list_bytes : 0;
-	h->motion_reserved = 0;
 	place_images(h, images, image_count, h->stixels_offset + list_bytes + motion_bytes);
 	for (int i = 0; i < STIXEL_STAGES; i++)
 		h->stage_name[i][STIXEL_STAGE_NAME_BYTES - 1] = 0;

@@ -132,6 +132,7 @@ struct sx_report {
 	struct {
 		const char *mode;  /* motion.mode */
 		bool measured;	   /* the mode is not off */
+		bool checked;	   /* and motion.range_offset is not off */
 		const char *state; /* "found", or why the step is unknown; NULL: no frame yet */
 		char range[256];   /* sentence about the range; empty: nothing is known yet */
 		bool wrong;	   /* distances are wrong by more than chance, and by 1 % or more */

@@ -175,6 +175,7 @@ static void add_motion(struct sx_text *t, const struct sx_report *r)
 	add_object(t, r, "motion.frames");
 	sx_json_open(t, "range", '{');
 	sx_json_text(t, "text", known(r->motion.range));
+	sx_json_bool(t, "checked", r->motion.checked);
 	sx_json_bool(t, "wrong", r->motion.wrong);
 	add_metrics(t, r, "motion.range");
 	sx_json_close(t, '}');

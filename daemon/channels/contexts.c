@@ -39,7 +39,10 @@ static int take_chain(struct sx_contexts *s, struct sx_device *device, const str
 	if (r < 0)
 		return r;
 	s->records = calloc(sx_context_stixels(&s->plan.config), sizeof(*s->records));
-	return s->records ? 0 : -ENOMEM;
+	if (!s->records || s->plan.config.params.motion.range != SX_RANGE_OFFSET_APPLY)
+		return s->records ? 0 : -ENOMEM;
+	s->corrected = calloc(sx_context_stixels(&s->plan.config), sizeof(*s->corrected));
+	return s->corrected ? 0 : -ENOMEM;
 }
 
 static void leave_chain(struct sx_contexts *s)
@@ -111,6 +114,7 @@ void sx_contexts_destroy(struct sx_contexts *s)
 		s->backend->context_destroy(s->context[i]);
 	leave_chain(s);
 	free(s->records);
+	free(s->corrected);
 	sx_road_unit_finish(&s->unit);
 	for (int side = 0; side < 2; side++)
 		sx_rectify_map_finish(&s->map[side]);

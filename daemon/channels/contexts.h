@@ -43,6 +43,7 @@ struct sx_contexts_plan {
 struct sx_shared_chain {
 	struct sx_chain *chain;
 	atomic_int users; /* sets of contexts */
+	double range_px;  /* offset that frames have; used by the frame thread */
 };
 
 struct sx_contexts {
@@ -54,6 +55,7 @@ struct sx_contexts {
 	struct sx_shared_chain *chain; /* NULL: motion.mode is off */
 	struct stixel_motion
 		*records; /* room for the records of any frame, with a chain; used by the frame thread */
+	struct stixel *corrected;     /* the same for stixels, if motion.range_offset = apply */
 	struct sx_rectify_map map[2]; /* rectification of offered pairs; zeroed: none */
 	struct sx_road_unit unit;     /* frame thread's: check of the baseline's unit */
 	uint64_t first; /* number of their first frame; frame thread's until the old contexts are returned */

@@ -18,6 +18,7 @@ struct sx_motion_stats {
 	double speed_m_s;	     /* speed of the camera */
 	double yaw_rate_deg_s;	     /* turn of the camera to the right */
 	double offset_px, sigma_px;  /* offset of the range and its sigma, see sx_range_is_known() */
+	double applied_px;	     /* offset that the daemon adds to the disparities of frames */
 	double focal_px, baseline_m; /* camera of the frame */
 };
 

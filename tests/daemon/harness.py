@@ -90,7 +90,7 @@ class Frame:
         self.vehicle = struct.unpack_from("<2d", data, 760)  # low, high
         self.motion_span_ns, = struct.unpack_from("<q", data, 776)
         self.ego_known = struct.unpack_from("<f", data, 828)[0] > 0
-        at, = struct.unpack_from("<I", data, 848)
+        at, self.range_applied = struct.unpack_from("<If", data, 848)
         self.motion = list(struct.iter_unpack("<hhBBbB", data[at:at + 8 * self.count])) if at else []
         self.road_age, = struct.unpack_from("<I", data, 208)
         self.captured, self.published, self.overload, self.unpaired, self.corrupt = struct.unpack_from(

@@ -107,7 +107,7 @@ FOLDERS = [
     ("daemon/instance", "the instance's folder below /run with lock and sockets; the service manager; supervisor",
      ["base", "capture", "ipc", "ipc/http"]),
     ("daemon/motion", "what status and frames say about motion: its figures, fields and records of stixels",
-     ["base", "stages/motion"]),
+     ["base", "stages/motion", "stages/road"]),
     ("daemon/row_error", "row corrections: which one the images need, and the rig with it",
      ["base", "stages/*", "daemon/telemetry"]),
     ("daemon/telemetry", "what the daemon counts and measures, and what images say of the cameras",

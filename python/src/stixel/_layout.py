@@ -280,7 +280,7 @@ HEADER = np.dtype([
     ("motion_span_ns", "<i8"), ("ego_turn_rad", "<f4", (3,)), ("ego_way_m", "<f4", (3,)),
     ("ego_turn_sigma_rad", "<f4", (3,)), ("ego_way_sigma_m", "<f4", (3,)),
     ("range_offset_px", "<f4"), ("range_offset_sigma_px", "<f4"), ("motion_features", "<u4"), ("motion_inliers", "<u4"),
-    ("motion_offset", "<u4"), ("motion_reserved", "<u4")])
+    ("motion_offset", "<u4"), ("range_applied_px", "<f4")])
 
 #: Velocity of one stixel: the dtype of Frame.velocities.
 VELOCITY = np.dtype([("vx", "<f4"), ("vz", "<f4"), ("sxx", "<f4"), ("sxz", "<f4"), ("szz", "<f4"), ("state", "u1")])

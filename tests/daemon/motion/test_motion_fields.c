@@ -1,5 +1,6 @@
 /*
- * What frames say about motion: every byte of a sigma, velocities as readers get them, the header.
+ * What frames say about motion: every byte of a sigma, velocities as readers get them, the header, the offset that is
+ * applied.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,6 +13,7 @@
 #include <cmocka.h>
 
 #include "daemon/motion/motion_fields.h"
+#include "daemon/motion/range_apply.h"
 #include "stages/motion/step.h"
 #include "tests/check.h"
 
@@ -120,10 +122,70 @@ static void headers(void **state)
 	assert_int_equal(h.motion_features, 0);
 }
 
+/* An offset is followed in small steps, and only while it is sure. */
+static void ranges(void **state)
+{
+	const struct sx_motion_range sure = {0.5, 0.1}, vague = {0.5, 0.2}, none = {0, 1}, large = {5, 0.1};
+	double px = 0;
+
+	for (int i = 1; i <= 24; i++) {
+		px = sx_range_follow(px, &sure);
+		assert_true(fabs(px - 0.02 * i) < 1e-12);
+	}
+	for (int i = 0; i < 3; i++)
+		px = sx_range_follow(px, &sure);
+	assert_true(fabs(px - 0.5) < 1e-12);
+	assert_true(sx_range_follow(px, &vague) == px && sx_range_follow(px, &none) == px);
+	assert_true(sx_range_follow(px, &large) == px);
+	assert_true(fabs(sx_range_follow(px, &(struct sx_motion_range){-1, 0.1}) - 0.48) < 1e-12);
+}
+
+static void ranges_are_applied(void **state)
+{
+	static const struct {
+		uint16_t disparity_q7;
+		uint8_t kind;
+		uint16_t more, less; /* with 0.5 px more, with 1 px less */
+	} cases[] = {
+		{1280, STIXEL_OBJECT, 1344, 1152},
+		{640, STIXEL_GROUND, 704, 512},
+		{0, STIXEL_SKY, 0, 0},
+		{0, STIXEL_OBJECT, 64, 0},
+		{STIXEL_DISPARITY_UNKNOWN, STIXEL_OBJECT, STIXEL_DISPARITY_UNKNOWN, STIXEL_DISPARITY_UNKNOWN},
+		{STIXEL_DISPARITY_UNKNOWN - 1, STIXEL_OBJECT, STIXEL_DISPARITY_UNKNOWN - 1, 65406},
+	};
+	const struct sx_camera camera = {.fx = 700, .fy = 700, .cx = 600, .cy = 180, .baseline_m = 0.5};
+	struct sx_road road = {.slope = 0.25, .offset = -45, .origin = SX_ROAD_MEASURED}, other;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct stixel from = {.disparity_q7 = cases[i].disparity_q7,
+					    .kind = cases[i].kind,
+					    .slope_q14 = -7,
+					    .support = 9};
+		struct stixel to, want = from;
+
+		sx_range_apply(&from, 1, 0.5, &to);
+		want.disparity_q7 = cases[i].more;
+		assert_memory_equal(&to, &want, sizeof(to));
+		sx_range_apply(&from, 1, -1, &to);
+		assert_int_equal(to.disparity_q7, cases[i].less);
+	}
+	sx_road_describe(&camera, &road);
+	assert_true(road.horizon_row == 180 && road.pitch_rad == 0);
+	other = road;
+	sx_range_apply_road(&camera, 0.5, &other);
+	assert_true(other.horizon_row == 178 && other.pitch_rad > 0.002 && other.slope == road.slope);
+	other = road;
+	other.origin = SX_ROAD_FROM_CALIBRATION;
+	sx_range_apply_road(&camera, 0.5, &other);
+	assert_true(other.horizon_row == 180);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(sigmas), cmocka_unit_test(velocities),
-					   cmocka_unit_test(headers)};
+					   cmocka_unit_test(headers), cmocka_unit_test(ranges),
+					   cmocka_unit_test(ranges_are_applied)};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);

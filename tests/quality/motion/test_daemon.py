@@ -93,6 +93,18 @@ class Motion(TestCase):
             said = self.doctor(i)
             self.assertEqual(len(said), 1)
             self.assertRegex(said[0], "^warning +range +at .* too long: .*calibrate the cameras again")
+            # applied, the frames have the disparities of cameras that are not shifted
+            self.assertEqual(i.order("motion.range_offset=apply")[0], 200)
+            until(lambda: not motion(i)["range"]["wrong"], what="an offset that is applied")
+            r = motion(i)["range"]
+            self.assertLess(abs(r["applied_px"] - 1.5), 0.4, r)
+            self.assertRegex(r["text"], r"; \+1\.\d\d px are added to all disparities$")
+            self.assertIn("too long" if r["error_percent"] > 1 else "px are added", self.doctor(i)[0])
+            self.assertLess(abs(i.ring().frames()[-1].range_applied - r["applied_px"]), 0.1)
+            self.assertEqual(i.order("motion.range_offset=off")[0], 200)
+            i.until_published(i.status()["frames"]["published"] + 2)
+            self.assertEqual((motion(i)["range"]["text"], self.doctor(i)[0].split()[0]), (None, "ok"))
+            self.assertEqual(i.ring().frames()[-1].range_applied, 0)
             self.assertEqual(i.stop(), 0)
 
     def test_refusals(self):

@@ -22,7 +22,9 @@ void doctor_motion(struct doctor *d)
 
 	if (!mode || strcmp(mode, "off") == 0)
 		return;
-	if (range && json_is_true(sx_answer_find(d->status, "motion.range.wrong")))
+	if (json_is_false(sx_answer_find(d->status, "motion.range.checked")))
+		doctor_say(d, DOCTOR_OK, CHECK, NULL, "distances are not checked: motion.range_offset = off");
+	else if (range && json_is_true(sx_answer_find(d->status, "motion.range.wrong")))
 		doctor_say(
 			d, DOCTOR_WARNING, CHECK,
 			"calibrate the cameras again (stixel-calibrate); docs/use/cameras.md, \"Distances that "
