@@ -39,10 +39,11 @@ static int take_chain(struct sx_contexts *s, struct sx_device *device, const str
 	if (r < 0)
 		return r;
 	s->records = calloc(sx_context_stixels(&s->plan.config), sizeof(*s->records));
-	if (!s->records || s->plan.config.params.motion.range != SX_RANGE_OFFSET_APPLY)
-		return s->records ? 0 : -ENOMEM;
-	s->corrected = calloc(sx_context_stixels(&s->plan.config), sizeof(*s->corrected));
-	return s->corrected ? 0 : -ENOMEM;
+	if (s->plan.config.params.motion.range == SX_RANGE_OFFSET_APPLY)
+		s->corrected = calloc(sx_context_stixels(&s->plan.config), sizeof(*s->corrected));
+	if (s->records && (s->corrected || s->plan.config.params.motion.range != SX_RANGE_OFFSET_APPLY))
+		return 0;
+	return sx_why_fail(-ENOMEM, why, "not enough memory for the motion of frames");
 }
 
 static void leave_chain(struct sx_contexts *s)
