@@ -543,7 +543,6 @@ struct stixel_place {
 	double x, z; /* distance to the right, and ahead */
 	double sxx, sxz, szz;
 };
-STIXEL_AT(stixel_place, szz, 32);
 STIXEL_SIZE(stixel_place, 40);
 
 /*
