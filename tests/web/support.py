@@ -27,14 +27,14 @@ LEGEND = 46  # height of the legend below a picture of 320 px, px
 
 def until(condition, seconds=30.0, what="condition"):
     """Polls condition() and returns its first true value. Fails after the time, which is generous because machines are
-    busy."""
+    busy. what: the words of the failure, or a function that returns them."""
     end = time.monotonic() + seconds * SLOW
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > end:
-            raise AssertionError("%s: not within %.0f s" % (what, seconds * SLOW))
+            raise AssertionError("%s: not within %.0f s" % (what() if callable(what) else what, seconds * SLOW))
         time.sleep(0.02)
 
 

@@ -604,7 +604,8 @@ class Browser(unittest.TestCase):
         until(lambda: "allowed 1..32 px. It is still 16." in box.text, what="what holds now")
         self.assertEqual(field.get_attribute("value"), "99")
         self.browser.find_element(By.ID, "settings-back").click()
-        until(lambda: "from frame" in box.text, what="the configuration")
+        until(lambda: "from frame" in box.text,
+              what=lambda: "the configuration, not %r and %s" % (box.text, self.value("stixels.width")))
         self.assertEqual((self.value("stixels.width"), field.get_attribute("value")), ("4", "4"))
         self.assertNotIn("still", box.text)
         self.errors()
