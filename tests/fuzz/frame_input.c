@@ -70,6 +70,11 @@ static uint32_t lay_out(struct fuzz_input *in, struct stixel_frame_header *h)
 		h->stage_name[i][STIXEL_STAGE_NAME_BYTES - 1] = 0;
 	h->stixels_offset = (h->header_bytes + 4 * (h->columns + 1) + 7) & ~7u;
 	end = h->stixels_offset + h->stixel_count * (uint32_t)sizeof(struct stixel);
+	h->motion_offset = 0;
+	if (bits & 8 && h->header_bytes >= sizeof(*h)) { /* with records of motion */
+		h->motion_offset = end;
+		end += h->stixel_count * (uint32_t)sizeof(struct stixel_motion);
+	}
 	h->plane_kind = h->plane_width = h->plane_height = h->plane_pitch = h->plane_offset = h->plane_bytes =
 		0;
 	h->plane2_kind = h->plane2_width = h->plane2_height = 0;
@@ -115,6 +120,8 @@ struct stixel_frame_header *frame_input_make(struct fuzz_input *in, size_t *byte
 	memcpy(frame, &h, h.header_bytes < sizeof(h) ? h.header_bytes : sizeof(h));
 	fill_columns(in, &h, (uint32_t *)(frame + h.header_bytes),
 		     (struct stixel *)(frame + h.stixels_offset));
+	if (h.motion_offset)
+		fuzz_copy(in, frame + h.motion_offset, h.stixel_count * sizeof(struct stixel_motion));
 	if (h.plane_kind)
 		fuzz_copy(in, frame + h.plane_offset, frame_bytes - h.plane_offset);
 	((struct stixel_frame_header *)frame)->checksum = sx_frame_checksum(frame, &h);
@@ -131,6 +138,7 @@ static uint8_t *word_of(struct fuzz_input *in, uint8_t *frame, size_t bytes)
 		AT(plane_kind),	   AT(plane_width),  AT(plane_height), AT(plane_pitch),	  AT(plane_offset),
 		AT(plane_bytes),   AT(plane2_kind),  AT(plane2_width), AT(plane2_height), AT(plane2_pitch),
 		AT(plane2_offset), AT(plane2_bytes), AT(image_width),  AT(image_height),  AT(stage_count),
+		AT(motion_offset),
 	};
 #undef AT
 	const struct stixel_frame_header *h = (const struct stixel_frame_header *)frame;
