@@ -7,8 +7,7 @@ const SILENCE_MS = 4000; // stixel-web sends a notice twice per second
 const BACKOFF_MS = [500, 1000, 2000, 4000, 8000];
 const STATUS_MS = 1000, LIST_MS = 1000;
 
-// Fetches a path from stixel-web. fetch() refuses an address that contains a user and a password, but the browser
-// adds
+// Fetches a path from stixel-web. fetch() refuses an address that contains a user and a password, but the browser adds
 // the login of the page.
 export function ask(path, how) {
   return fetch(location.origin + path, how);
