@@ -101,11 +101,11 @@ def first_camera(place, build, support):
     save(whole.resize((960, whole.height * 3 // 4), Image.Resampling.LANCZOS), os.path.join(HERE, "first-camera.jpg"))
 
 
-def page(place, support, test_browser):
+def page(place, support, chromium):
     path = os.path.join(HERE, "web.png")
     web = support.Web(place, "-i", NAME)
     os.environ["HOME"] = os.environ["TMPDIR"] = place.top
-    browser = test_browser.start_browser(WIDTH, HEIGHT)
+    browser = chromium.start_browser(WIDTH, HEIGHT)
     try:
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
             "width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False})
@@ -143,8 +143,8 @@ def main(build):
     build = os.path.abspath(build)
     os.environ.update(STIXELD=build + "/daemon/stixeld", STIXEL_WEB=build + "/tools/web/stixel-web")
     sys.path.insert(0, os.path.join(TOP, "tests", "web"))
+    import browser
     import support
-    import test_browser
 
     place = support.Place()
     try:
@@ -154,7 +154,7 @@ def main(build):
         process.wait()
         first_camera(place, build, support)
         daemon(place, build, support, "640x240", 10)  # as tools/demo, so that two cores draw it in time
-        page(place, support, test_browser)
+        page(place, support, browser)
         if importlib.util.find_spec("mujoco"):
             robot(place, build)
     finally:

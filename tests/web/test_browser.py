@@ -1,30 +1,17 @@
-# The page in a real browser: headless Chromium, driven by python3-selenium.
+# The page in headless Chromium: what it shows of frames, of the past and of recordings.
 # SPDX-License-Identifier: Apache-2.0
-import base64
 import json
 import math
 import os
 import re
-import shutil
 import signal
 import struct
-import sys
 import time
 import unittest
 
-from support import IDLE, LEGEND, SLOW, Daemon, Keys, Place, Web, until
+from browser import By, Page, main
+from support import IDLE, LEGEND, Daemon, Keys, Web, until
 
-try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.options import Options
-    from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.common.by import By
-except ImportError:
-    webdriver = None
-
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-MISSING = [name for name,
-           there in (("chromium", CHROMIUM), ("chromium-driver", DRIVER), ("python3-selenium", webdriver)) if not there]
 CHOOSE = """const s = document.getElementById('instance');
 s.value = arguments[0];
 s.dispatchEvent(new Event('change'));"""
@@ -35,92 +22,9 @@ window.createImageBitmap = async (...args) => {
   await new Promise((done) => setTimeout(done, 1000));
   return decode(...args);
 };"""
-# sum of a canvas's pixels, to see that the canvas changes and is not empty
-SUM = """const c = document.getElementById(arguments[0]), t = document.createElement('canvas');
-t.width = 64; t.height = 64; const k = t.getContext('2d'); k.drawImage(c, 0, 0, 64, 64);
-const d = k.getImageData(0, 0, 64, 64).data; let s = 0, h = 0;
-for (let i = 0; i < d.length; i++) { s += d[i]; h = (h * 31 + d[i]) >>> 0; } return [s, h];"""
 
 
-def start_browser(width, height):
-    options = Options()
-    options.binary_location = CHROMIUM
-    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
-                 "--enable-unsafe-swiftshader", "--window-size=%d,%d" % (width, height)):
-        options.add_argument(word)
-    options.accept_insecure_certs = True  # the test certificates are not signed
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    return webdriver.Chrome(options=options, service=Service(DRIVER))
-
-
-class Browser(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.place = Place()
-        cls.addClassCleanup(cls.place.close)
-        cls.daemon = Daemon(cls.place, "browser", "source.kind=synthetic", "source.size=320x160", "source.fps=10")
-        cls.addClassCleanup(cls.daemon.forget)
-        cls.daemon.start()
-        cls.folder = os.path.join(cls.place.top, "recordings")
-        os.mkdir(cls.folder, 0o750)
-        cls.web = Web(cls.place, "-i", cls.daemon.name, "--tune", "--recordings", cls.folder)
-        # Chromium and its driver write below the test's folder, which is removed at the end
-        os.environ["HOME"] = os.environ["TMPDIR"] = cls.place.top
-        cls.browser = start_browser(1280, 1000)
-        cls.addClassCleanup(cls.browser.quit)
-
-    def setUp(self):
-        """Forgets the choices of earlier tests, and opens the views that a computer without a graphics card opens."""
-        self.browser.get("http://127.0.0.1:%d/favicon.svg" % self.web.port)
-        self.browser.execute_script("localStorage.clear(); localStorage.setItem('stixel.views', 'picture,map');")
-
-    def open(self, width=1280, height=1000, **more):
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                     dict(width=width, height=height, deviceScaleFactor=1, mobile=False, **more))
-        self.browser.get("http://127.0.0.1:%d/" % self.web.port)
-        self.until_frames()
-
-    def dock(self, page):
-        """Opens a page of the dock."""
-        self.browser.execute_script("const button = {settings: 'to-settings', details: 'state', help: 'to-help'};"
-                                    "document.getElementById(button[arguments[0]]).click()", page)
-
-    def view(self, name):
-        """Opens or closes a view."""
-        self.browser.execute_script("document.querySelector(`input[name=view][value=${arguments[0]}]`).click()", name)
-
-    def tip(self):
-        """Returns the text beside the pointer."""
-        return " ".join(e.text for e in self.browser.find_elements(By.CSS_SELECTOR, ".tip") if e.is_displayed())
-
-    def text(self, name):
-        return self.browser.find_element(By.ID, name).text
-
-    def data(self, name):
-        return int(self.browser.execute_script("return document.body.dataset[arguments[0]] || 0", name))
-
-    def pixels(self, name):
-        return tuple(self.browser.execute_script(SUM, name))
-
-    def until_word(self, *words):
-        return until(lambda: self.text("state-word") in words, 30,
-                     "state %s instead of %s" % (words, self.text("state-word")))
-
-    def until_frames(self):
-        self.until_word("Running", "Degraded")
-        first = self.data("frame")
-        until(lambda: self.data("frame") > first + 2, 30, "frames")
-
-    def pick(self, name, value):
-        self.browser.execute_script("document.querySelector(`input[name=${arguments[0]}][value=${arguments[1]}]`)"
-                                    ".click()", name, value)
-
-    def errors(self, allowed=()):
-        """Returns the errors of the console."""
-        allowed = (*allowed, "/favicon.ico")  # a browser asks for this icon if it opens a file that is no page
-        return [e["message"] for e in self.browser.get_log("browser")
-                if e["level"] in ("SEVERE", "WARNING") and not any(a in e["message"] for a in allowed)]
-
+class Browser(Page):
     def test_frames_arrive_and_charts_move(self):
         self.errors()
         self.browser.get_log("performance")
@@ -268,8 +172,11 @@ class Browser(unittest.TestCase):
               frame.free.absent = new Set(frame.free.absent);
               bird.range = 20;
               bird.show(frame, "distance");
+              const copy = new OffscreenCanvas(canvas.width, canvas.height);
+              const read = copy.getContext("2d", {willReadFrequently: true});
+              read.drawImage(canvas, 0, 0);
               done(places.map((at) => {
-                const [x, y] = bird.place(...at), d = canvas.getContext("2d").getImageData(x - 6, y - 3, 12, 6).data;
+                const [x, y] = bird.place(...at), d = read.getImageData(x - 6, y - 3, 12, 6).data;
                 const best = [...d.keys()].filter((i) => i % 4 === 3).reduce((a, b) => d[b] > d[a] ? b : a, 3);
                 return [...d.slice(best - 3, best + 1)];
               }));
@@ -452,222 +359,6 @@ class Browser(unittest.TestCase):
                          [False, [*asked, text[len("camera: "):]], 2, 6])
         self.assertEqual(self.browser.execute_async_script(show, {"density": None}, {"text": None, "questions": []})[0],
                          True)
-
-    def settings(self):
-        """Opens the panel with all settings that change live."""
-        self.dock("settings")
-        until(lambda: self.browser.find_elements(By.ID, "set-stixels.width"), what="the first settings")
-        self.browser.execute_script("document.getElementById('settings-every').click()")
-        until(lambda: self.browser.execute_script("""
-            const s = [...document.querySelectorAll("#settings-sections > details:not([hidden])")];
-            s.forEach((d) => { d.open = true; });
-            return s.length;"""), what="the settings")
-
-    def key(self, key):
-        field = self.browser.find_element(By.ID, "set-" + key)
-        return field, field.find_element(By.XPATH, "./ancestor::div[@class='key' or starts-with(@class, 'key ')]")
-
-    def enter(self, key, text):
-        field, _ = self.key(key)
-        field.clear()
-        field.send_keys(text + "\ue007")
-
-    def back(self):
-        """Orders the configuration. It presses the button as a keyboard does, because a busy page may move the button
-        below the mouse."""
-        self.browser.find_element(By.ID, "settings-back").send_keys("\ue007")
-
-    def waiting(self):
-        """Returns the rows whose change the daemon has not answered."""
-        return self.browser.find_elements(By.CSS_SELECTOR, ".key.waiting")
-
-    def test_settings(self):
-        self.errors()
-        self.open()
-        self.settings()
-        self.assertTrue(self.browser.execute_script("return !document.querySelector('#settings-keep').offsetParent"))
-        field, box = self.key("stixels.width")
-        self.assertIn("width of a stixel column (1..32 px)", box.text)
-        self.enter("stixels.width", "8")
-        until(lambda: "set live" in box.text and re.search(r"from frame \d+ on", box.text), what="the change")
-        self.assertIn("stixelctl -i %s save" % self.daemon.name, self.text("settings-keep"))
-        self.assertIn("1 set live", self.text("settings-how"))
-        # a refused value is reported at its key, with the value that holds
-        self.enter("stixels.width", "99")
-        until(lambda: "found '99', allowed 1..32 px. It is still 8." in box.text, what="the daemon's sentence")
-        self.enter("stereo.p1", "200")
-        _, other = self.key("stereo.p1")
-        until(lambda: "p1 must be at least 1 and at most p2. It is still 0." in other.text, what="another sentence")
-        self.assertEqual(self.value("stixels.width"), "8")
-        # a change by another client is visible within two seconds
-        _, median = self.key("filters.median")
-        self.assertFalse(self.key("filters.median")[0].is_selected())
-        self.other(b"filters.median=yes")
-        until(lambda: self.key("filters.median")[0].is_selected() and "set live" in median.text, 10,
-              "the other's value")
-        # reset one key, then all
-        box.find_element(By.XPATH, ".//button[text()='default 4']").click()
-        until(lambda: field.get_attribute("value") == "4" and self.value("stixels.width") == "4", what="the default")
-        self.back()
-        until(lambda: self.value("filters.median") == "no", what="the configuration")
-        # a constant of [model] is shown only after it was set, and only once
-        count = "return document.querySelectorAll('[id^=\"set-\"][id$=\".p_order\"]').length"
-        self.assertEqual(self.browser.execute_script(count), 0)
-        self.other(b"stixels.p_order=0.3")
-        until(lambda: self.browser.execute_script(count) == 1, 30, "the constant")
-        self.assertTrue(self.key("model.p_order"))
-        self.back()
-        until(lambda: self.value("model.p_order") == "0.2", what="the configuration")
-        # a setting that needs a restart is shown only on request, and cannot be changed
-        field, paths = self.key("stereo.paths")
-        self.assertFalse(paths.is_displayed())
-        self.browser.find_element(By.ID, "settings-all").click()
-        until(paths.is_displayed, what="all keys")
-        self.assertIn("needs a restart", paths.text)
-        self.assertFalse(field.is_enabled())
-        self.browser.find_element(By.ID, "settings-find").send_keys("island")
-        until(lambda: not paths.is_displayed(), what="the search")
-        self.assertTrue(self.key("filters.speckle_size")[1].is_displayed())
-        # the browser itself logs a refused change
-        self.assertEqual(self.errors(allowed=("422",)), [])
-
-    def test_the_presets(self):
-        self.open()
-        self.dock("settings")
-        path = "//div[@id='presets-names']/button[text()='%s']"
-        button = lambda name: self.browser.find_element(By.XPATH, path % name)
-        pressed = lambda name: button(name).get_attribute("aria-pressed") == "true"
-        until(lambda: self.browser.find_elements(By.CSS_SELECTOR, "#presets-names button"), what="the presets")
-        until(lambda: pressed("car") and not pressed("robot"), what="that of the defaults")
-        button("robot").click()
-        until(lambda: self.value("camera.height_m") == "0.25" and self.value("stereo.p2_edge") == "20",
-              what="its values")
-        until(lambda: pressed("robot") and not pressed("car"), what="its mark")
-        self.assertIn("Set: camera.height_m = 0.25, stereo.p2_edge = 20, model.slanted_slope_px = 0.0015. Set the "
-                      "height of your own camera", self.text("presets-said"))
-        # keys that the configuration sets stay
-        kept = self.browser.execute_async_script("""const done = arguments[0];
-            import("/presets.js").then(({Presets}) => {
-              const presets = new Presets();
-              const key = (value, more) => ({value, default: "1", live: false, restart: false, ...more});
-              presets.list = [{name: "a", keys: {x: "2", y: "3", z: "4"}}, {name: "b", keys: {x: "9"}}];
-              presets.keys = {x: key("5"), y: key("1.0"), z: key("7", {live: true})};
-              presets.configured = {z: "1"};
-              done(presets.list.map((p) => presets.values(p)));
-            });""")
-        self.assertEqual(kept, [{"y": "3", "z": "4"}, {"y": "1", "z": "1"}])
-        button("fast").click()
-        until(lambda: self.value("stixels.width") == "8" and self.value("camera.height_m") == "1.65",
-              what="other values")
-        self.assertRegex(self.text("presets-said"), r"Set: .*stixels\.width = 8")
-        self.assertIn("Needs a restart (--preset fast): stereo.paths = 2", self.text("presets-said"))
-        button("indoor").click()  # this preset also sets a constant of [model], which the page does not show
-        until(lambda: self.value("model.slanted_roughness") == "0.02" and pressed("indoor"), what="a constant")
-        button("car").click()
-        until(lambda: self.value("stixels.width") == "4" and self.value("model.slanted_roughness") == "0.035"
-              and pressed("car"), what="the defaults")
-        self.assertEqual(self.errors(), [])
-
-    def other(self, body):
-        """Changes settings as another client does."""
-        code, _, text = self.web.ask(self.path(), "POST", ["X-Stixel-Tune: 1"], body=body)
-        self.assertEqual(code, 200, text)
-
-    def test_settings_that_are_reverted_at_once(self):
-        self.open()
-        self.settings()
-        median, _ = self.key("filters.median")
-        width, _ = self.key("stixels.width")
-
-        def until_answered():
-            until(lambda: not self.waiting(), what="the answer")
-        for clicks in (3, 2):
-            ticked = clicks % 2 == 1
-            self.browser.execute_script("for (let i = arguments[1]; i > 0; i--) arguments[0].click();", median, clicks)
-            until_answered()
-            self.assertEqual((self.value("filters.median") == "yes", median.is_selected()), (ticked, ticked))
-            if ticked:
-                self.back()
-                until_answered()
-        # a queued change is not sent after all
-        self.browser.execute_script("""const [width, median] = arguments;
-            width.value = 8;
-            width.dispatchEvent(new Event("change"));
-            median.click();
-            median.click();""", width, median)
-        until_answered()
-        self.assertEqual((self.value("stixels.width"), self.value("filters.median")), ("8", "no"))
-        self.back()
-        until(lambda: self.value("stixels.width") == "4", what="the configuration")
-        self.assertEqual(self.errors(), [])
-
-    def test_what_was_refused_and_then_changes(self):
-        self.open()
-        self.settings()
-        field, box = self.key("stixels.width")
-        self.enter("stixels.width", "8")
-        until(lambda: "from frame" in box.text, what="the change")
-        self.enter("stixels.width", "99")
-        until(lambda: "It is still 8." in box.text, what="the refusal")
-        self.other(b"stixels.width=16")
-        until(lambda: "allowed 1..32 px. It is still 16." in box.text, what="what holds now")
-        self.assertEqual(field.get_attribute("value"), "99")
-        self.back()
-        until(lambda: (self.value("stixels.width"), field.get_attribute("value")) == ("4", "4"),
-              what=lambda: "the configuration, not %r and %s" % (box.text, self.value("stixels.width")))
-        until(lambda: "still" not in box.text and not self.waiting(), what="the end of the refusal")
-        self.errors()
-        # text being typed stays until it is taken back
-        field.send_keys("1")
-        self.other(b"stixels.width=9")
-        until(lambda: "default 4" in box.text, what="the other's value")
-        self.assertEqual(field.get_attribute("value"), "41")
-        field.send_keys("\ue00c")
-        self.assertEqual(field.get_attribute("value"), "9")
-        self.back()
-        until(lambda: self.value("stixels.width") == "4", what="the configuration")
-        self.assertEqual(self.errors(), [])
-
-    def test_the_same_number(self):
-        self.browser.get("http://127.0.0.1:%d/" % self.web.port)
-        got = self.browser.execute_async_script("""const [pairs, done] = arguments;
-            import("/row.js").then(({same}) => done(pairs.map((p) => same(...p))));""",
-            [("0.2", "0.20", "real"), ("07", "7", "int"), ("07", "7", "text"), ("7", "7", "text"), ("", "0", "int"),
-             ("1", "2", "int")])
-        self.assertEqual(got, [True, True, False, True, False, False])
-
-    def path(self):
-        return "/api/%s/settings" % self.daemon.name
-
-    def value(self, key):
-        return self.web.json(self.path())["keys"][key]["value"]
-
-    def test_settings_that_may_be_read_only(self):
-        other = Web(self.place, "-i", self.daemon.name)
-        self.browser.get("http://127.0.0.1:%d/" % other.port)
-        self.until_frames()
-        self.settings()
-        self.assertIn("started without --tune", self.text("settings-how"))
-        field, _ = self.key("stixels.width")
-        self.assertEqual((field.is_enabled(), field.get_attribute("value")), (False, "4"))
-        self.browser.get("about:blank")  # leave the page, so that none of its streams is cut
-        other.end()
-
-    def test_a_foreign_page_changes_nothing(self):
-        before = self.value("road.top")
-        url = "http://127.0.0.1:%d%s" % (self.web.port, self.path())
-        self.browser.get("data:text/html,<form method=post enctype=text/plain action=%s><input name=road.top value=40>"
-                         "</form>" % url)
-        ways = [{"mode": "no-cors"}, {"mode": "cors"}, {"mode": "cors", "headers": {"X-Stixel-Tune": "1"}}]
-        got = self.browser.execute_async_script("""const [url, ways, done] = arguments;
-            Promise.all(ways.map((w) => fetch(url, {method: "POST", body: "road.top=40", ...w})
-              .then((a) => a.type, () => "failed"))).then(done);""", url, ways)
-        self.assertEqual(got[1:], ["failed", "failed"])
-        self.assertIn(got[0], ("opaque", "failed"))
-        self.browser.execute_script("document.forms[0].submit()")
-        until(lambda: "not allowed for pages of other sites" in self.browser.page_source, what="the refusal")
-        self.assertEqual(self.value("road.top"), before)
-        self.browser.get_log("browser")
 
     def test_snapshot(self):
         self.open()
@@ -1080,8 +771,4 @@ image.src = 'data:image/png;base64,' + arguments[0];""", picture)
 
 
 if __name__ == "__main__":
-    if MISSING:
-        print("skipped: not installed: " + ", ".join(MISSING))
-        # a build server has both, and must not skip this test unnoticed
-        sys.exit(1 if os.environ.get("STIXEL_NEED_BROWSER") else 77)
-    unittest.main()
+    main()
