@@ -101,11 +101,8 @@ static void add_plain(void *arg, const struct sx_motion_round *moving, const str
 				    &p->flows[p->members[i]], s);
 }
 
-/* Selects instead of sorting, and takes no memory. */
-int32_t sx_motion_median(int32_t *v, int n)
+int32_t sx_motion_select(int32_t *v, int n, int k)
 {
-	const int k = (n - 1) / 2;
-
 	for (int low = 0, high = n - 1; low < high;) {
 		const int32_t pivot = v[(low + high) / 2];
 		int i = low, j = high;
@@ -130,6 +127,11 @@ int32_t sx_motion_median(int32_t *v, int n)
 			break;
 	}
 	return v[k];
+}
+
+int32_t sx_motion_median(int32_t *v, int n)
+{
+	return sx_motion_select(v, n, (n - 1) / 2);
 }
 
 /* Lower median of what single features say. False: none says anything. */

@@ -70,7 +70,9 @@ int sx_motion_group_members(const struct sx_motion_cells *cells, const struct sx
 			    const struct sx_motion_flow *flows, const struct stixel *s, int width,
 			    int32_t members[SX_MOTION_GROUP_MOST]);
 
-/* Sorts n >= 1 values, and returns their lower median. */
+/* Returns the value of n >= 1 values that would be v[k] if they were sorted. Changes the order of v; does not sort it. */
+int32_t sx_motion_select(int32_t *v, int n, int k);
+/* Returns the lower median of n >= 1 values by sx_motion_select(). */
 int32_t sx_motion_median(int32_t *v, int n);
 
 /*

@@ -17,13 +17,13 @@
 #define SX_MOTION_WALK_APART_Y 6 /* or this */
 
 /*
- * Searches the features of object stixels that are not SX_MOTION_FOUND, and replaces the flows of those that it
- * finds. Returns their number.
+ * Searches each feature of an object stixel that is not SX_MOTION_FOUND a second time. A feature that is found gets a
+ * new flow. Returns the number of these features.
  *
- * A feature at the place of an object is searched within SX_MOTION_AGAIN of where it would be if it belonged to it
- * (sx_motion_find(); not if 25 second <= 26 cost + 50), then refined. A near one elsewhere is searched where it would
- * be if it walked to the right, to the left, ahead, or back, by sx_motion_match(), since the first search reaches
- * 16 px.
+ * The function expects a feature at the place of an object to move as the object does. It searches such a feature
+ * within SX_MOTION_AGAIN of the expected place (sx_motion_find(); the feature is not found if
+ * 25 second <= 26 cost + 50), then refines it. It expects a near feature elsewhere to walk to the right, to the left,
+ * ahead, or back, and searches these four places by sx_motion_match(), because the first search reaches only 16 px.
  */
 int sx_motion_again(const struct sx_motion_objects *os, const struct sx_motion_pair *pair,
 		    const struct sx_motion_frame *now, const struct sx_motion_view *before,

@@ -30,8 +30,6 @@ struct sx_motion_belief {
 	struct sx_motion_estimate estimate; /* estimate without the bias that all frames have in common */
 	double gain;	 /* gain of moving over standing, added up over the frames: see filter.h */
 	double idle;	 /* s since the last measurement */
-	uint32_t from;	 /* number of its stixel in the frame before, or SX_MOTION_NO_OWNER */
-	uint32_t age;	 /* measurements in a row */
 	uint32_t object; /* identity of the object that it belongs to, 0: none */
 };
 
@@ -58,8 +56,9 @@ SX_MOTION_INLINE double sx_motion_apart(const struct sx_motion_estimate *a,
 }
 
 /*
- * Carries an estimate on: from the axes of the frame before to those of this frame. m: rotation of the step, from
- * this frame to the frame before. speed: standard deviation by which a velocity changes meanwhile, m/s.
+ * Turns an estimate from the axes of the frame before into those of this frame, and widens its covariance. m: rotation
+ * of the step, from this frame to the frame before. speed: standard deviation of the change of a velocity between the
+ * frames, m/s.
  */
 SX_MOTION_INLINE void sx_motion_carry(struct sx_motion_estimate *e, const struct sx_motion_rotation *m,
 				      double speed)

@@ -31,13 +31,8 @@ const struct sx_motion_by sx_motion_by_reference = {NULL, reference_view, refere
 int sx_motion_chain_init(struct sx_motion_chain *ret, const struct sx_camera *camera, int width, int height,
 			 uint32_t most, bool filters)
 {
-	struct sx_motion_chain c = {.camera = *camera,
-				    .filters = filters,
-				    .width = width,
-				    .height = height,
-				    .most = most,
-				    .range = SX_MOTION_RANGE_FIRST,
-				    .range_ns = INT64_MIN};
+	struct sx_motion_chain c = {
+		.filters = filters, .range = SX_MOTION_RANGE_FIRST, .range_ns = INT64_MIN};
 	int r = 0;
 
 	for (int i = 0; i < SX_MOTION_CHAIN_VIEWS && r == 0; i++) {
@@ -143,16 +138,19 @@ static void filter(struct sx_motion_chain *c, const struct sx_motion_frame *fram
 		   const struct sx_motion_view *before, int64_t now_ns, struct sx_motion_found *found)
 {
 	const double since = c->filter_runs ? (double)(now_ns - c->last_ns) / 1e9 : 0.0;
+	const bool took = sx_motion_filter_next(&c->filter, frame, before, &found->pair, since);
 
-	sx_motion_filter_next(&c->filter, frame, before, &found->pair, since);
-	c->filter_runs = true;
-	c->last_ns = now_ns;
+	if (took) {
+		c->filter_runs = true;
+		c->last_ns = now_ns;
+	}
 	memcpy(found->pair.velocities, c->filter.velocities,
 	       frame->stixel_count * sizeof(*found->pair.velocities));
 	memcpy(&found->objects, &c->filter.objects, sizeof(found->objects));
 	for (uint32_t i = 0; i < frame->stixel_count; i++) {
 		const struct sx_motion_object *o =
-			sx_motion_objects_shown(&c->filter.objects, c->filter.beliefs[i].object);
+			took ? sx_motion_objects_shown(&c->filter.objects, c->filter.beliefs[i].object)
+			     : NULL;
 
 		found->object_of[i] = o ? o->id : 0;
 	}

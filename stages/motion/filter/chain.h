@@ -19,9 +19,6 @@
 	(SX_MOTION_SPAN_NS / 10 * 9) /* least distance of frames that count for the range */
 
 struct sx_motion_chain {
-	struct sx_camera camera;
-	int width, height;
-	uint32_t most; /* stixels of a frame, at most */
 	struct sx_motion_view views[SX_MOTION_CHAIN_VIEWS];
 	int64_t captured_ns[SX_MOTION_CHAIN_VIEWS];
 	int place[SX_MOTION_CHAIN_VIEWS]; /* places in views; the first `kept` of them: newest first */
@@ -33,7 +30,7 @@ struct sx_motion_chain {
 	bool filters;
 	struct sx_motion_filter filter; /* memory of the filter, with filters */
 	bool filter_runs;		/* the filter has had a frame since the chain started again */
-	int64_t last_ns;		/* and the time of the last one */
+	int64_t last_ns;		/* and the time of the last frame that it took */
 };
 
 /* Results of a frame. Each context has its own, which the next frame of another context does not change. */

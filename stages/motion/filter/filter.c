@@ -113,7 +113,7 @@ static void take_frame(struct sx_motion_filter *f, const struct sx_motion_frame 
 static void know_nothing(struct sx_motion_filter *f)
 {
 	for (uint32_t i = 0; i < f->count; i++) {
-		f->beliefs[i] = (struct sx_motion_belief){.from = SX_MOTION_NO_OWNER};
+		f->beliefs[i] = (struct sx_motion_belief){.known = false};
 		f->velocities[i] = (struct sx_motion_velocity){.state = SX_MOTION_STATE_UNKNOWN};
 	}
 	for (uint32_t k = 0; k < f->objects.count; k++) {
@@ -198,7 +198,6 @@ static void begin(struct sx_motion_belief *b, const struct sx_motion_velocity *v
 	b->estimate = sx_motion_measured(v);
 	b->gain = limited(v->gain, SX_MOTION_FILTER_GAIN_PAIR);
 	b->idle = 0.0;
-	b->age = 1;
 }
 
 /* share: part of the pair's time that is new. */
@@ -223,7 +222,6 @@ static void carry_on(struct sx_motion_belief *b, const struct sx_motion_velocity
 		b->gain = limited((1.0 - share * (1.0 - SX_MOTION_FILTER_KEEP)) * b->gain + share * gain,
 				  SX_MOTION_FILTER_GAIN_MOST);
 		b->idle = 0.0;
-		b->age++;
 	}
 }
 
@@ -294,10 +292,8 @@ static void take_step(struct sx_motion_filter *f, const struct sx_motion_frame *
 		from = f->before_count ? find_predecessor(f, s, now->stixel_width, &place)
 				       : SX_MOTION_NO_OWNER;
 		if (from != SX_MOTION_NO_OWNER &&
-		    (place.by_flow || f->before[from].state != SX_MOTION_STATE_MOVES)) {
+		    (place.by_flow || f->before[from].state != SX_MOTION_STATE_MOVES))
 			*b = f->before[from];
-			b->from = from;
-		}
 		carry_on(b, &f->measured[i], &m, since, share);
 		decide(f, now, s, offset, b, &f->velocities[i]);
 	}
@@ -307,7 +303,7 @@ static void take_step(struct sx_motion_filter *f, const struct sx_motion_frame *
 		f->beliefs[i].state = f->velocities[i].state;
 }
 
-void sx_motion_filter_next(struct sx_motion_filter *f, const struct sx_motion_frame *now,
+bool sx_motion_filter_next(struct sx_motion_filter *f, const struct sx_motion_frame *now,
 			   const struct sx_motion_view *before, const struct sx_motion_pair *pair,
 			   double since)
 {
@@ -319,7 +315,7 @@ void sx_motion_filter_next(struct sx_motion_filter *f, const struct sx_motion_fr
 		sx_must(now->stixel_count, <=, f->most);
 		for (uint32_t i = 0; i < now->stixel_count; i++)
 			f->velocities[i] = (struct sx_motion_velocity){.state = SX_MOTION_STATE_UNKNOWN};
-		return;
+		return false;
 	}
 	f->lost = has_step ? 0.0 : f->lost + since;
 	if (!(since > 0.0) || since > SX_MOTION_FILTER_GAP_S || f->lost > SX_MOTION_FILTER_GAP_S ||
@@ -339,4 +335,5 @@ void sx_motion_filter_next(struct sx_motion_filter *f, const struct sx_motion_fr
 		f->memory = SX_MOTION_MEMORY_LOST;
 		sx_motion_objects_predict(&f->objects, &f->camera, &step, since, f->width, f->height);
 	}
+	return true;
 }

@@ -83,7 +83,7 @@ void sx_motion_filter_reset(struct sx_motion_filter *f);
  *
  * Without a step all stixels are unknown, and no object is shown.
  */
-void sx_motion_filter_next(struct sx_motion_filter *f, const struct sx_motion_frame *now,
+bool sx_motion_filter_next(struct sx_motion_filter *f, const struct sx_motion_frame *now,
 			   const struct sx_motion_view *before, const struct sx_motion_pair *pair,
 			   double since);
 

@@ -259,8 +259,8 @@ static void take_extent(const struct work *w, uint32_t k)
 	if (!n)
 		return;
 	o->disparity = (double)sx_motion_median(disparities, n) / 128.0 + w->offset;
-	o->farthest = (double)disparities[n / 10] / 128.0 + w->offset;
-	o->nearest = (double)disparities[n - 1 - n / 10] / 128.0 + w->offset;
+	o->farthest = (double)sx_motion_select(disparities, n, n / 10) / 128.0 + w->offset;
+	o->nearest = (double)sx_motion_select(disparities, n, n - 1 - n / 10) / 128.0 + w->offset;
 	measure_place(o, w->camera);
 }
 

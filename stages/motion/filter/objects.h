@@ -58,9 +58,9 @@ struct sx_motion_objects {
 const struct sx_motion_object *sx_motion_objects_shown(const struct sx_motion_objects *os, uint32_t id);
 
 /*
- * Moves all objects to where they should be in this frame. step: motion of the camera from this frame to the one
- * before, `since` s earlier. Drops objects that were not seen or did not move for too long, or that have left the
- * image.
+ * Moves all objects to their expected places in this frame. step: motion of the camera from this frame to the frame
+ * before, which is `since` s older. The function drops objects that were not seen for too long, that did not move for
+ * too long, or that have left the image.
  */
 void sx_motion_objects_predict(struct sx_motion_objects *os, const struct sx_camera *c,
 			       const struct sx_motion_step *step, double since, int width, int height);
@@ -74,10 +74,10 @@ bool sx_motion_objects_guess(const struct sx_motion_objects *os, const struct sx
 			     double seconds, struct sx_motion_guess *guess);
 
 /*
- * Finds predicted objects in a frame, and new ones. beliefs: one for each stixel; from the frame before they have
- * `object`, which this function replaces. measured: velocities of the stixels in this frame. offset: of the
- * disparities, px. velocities: what was decided about each stixel alone; changed for stixels of objects, and of
- * those that move without being part of one. work: 2 entries for each stixel, scratch.
+ * Finds the predicted objects in a frame, and new objects. beliefs: one for each stixel; `object` is that of the frame
+ * before, and this function replaces it. measured: velocities of the stixels in this frame. offset: offset of the
+ * disparities, px. velocities: the decision about each stixel alone; this function changes it for stixels of objects,
+ * and for moving stixels without an object. work: scratch memory, 2 entries for each stixel.
  *
  * 1. A stixel belongs to an object at whose place it is if its predecessor did, or if it has a gain of
  *    SX_MOTION_OBJECT_GAIN; but not if it measures another velocity. An object of the predecessor goes before

@@ -56,14 +56,15 @@ struct rig {
 	struct sx_motion_found found;
 	struct calls calls;
 	int64_t times[2000];
+	const struct stixel *stixels; /* of the next frames: one, or NULL */
 };
 
-static void rig_init(struct rig *g)
+static void rig_init(struct rig *g, bool filters)
 {
 	const struct sx_camera camera = {.fx = 100, .fy = 100, .cx = 12, .cy = 12, .baseline_m = 0.1};
 
 	memset(g, 0, sizeof(*g));
-	assert_int_equal(sx_motion_chain_init(&g->chain, &camera, SIZE, SIZE, 10, false), 0);
+	assert_int_equal(sx_motion_chain_init(&g->chain, &camera, SIZE, SIZE, 10, filters), 0);
 	assert_int_equal(sx_motion_found_init(&g->found, &camera, SIZE, SIZE, 10), 0);
 	assert_true(sx_motion_chain_bytes(&g->chain) >= (size_t)(4 * SIZE * SIZE * 8));
 	g->calls.says.step = sx_motion_no_step();
@@ -82,7 +83,8 @@ static void rig_finish(struct rig *g)
 static int64_t run(struct rig *g, int n, int64_t time_ns)
 {
 	const struct sx_motion_by by = {&g->calls, take_view, take_pair};
-	const struct sx_motion_input in = {.captured_ns = time_ns};
+	const struct sx_motion_input in = {
+		.captured_ns = time_ns, .stixels = g->stixels, .stixel_count = g->stixels ? 1 : 0};
 
 	g->calls.now = n;
 	g->times[n] = time_ns;
@@ -103,7 +105,7 @@ static void any_frame_rate(void **state)
 	for (int fps = 7; fps <= 400; fps += 1 + fps / 10) {
 		const int64_t period = 1000 * MS / fps;
 
-		rig_init(&g);
+		rig_init(&g, false);
 		for (int n = 0; n < 2 * fps; n++) {
 			const int64_t time = n * period + (n % 3 ? check_below(&r, (int)(period / 8)) : 0);
 			const int64_t span = run(&g, n, time);
@@ -115,7 +117,7 @@ static void any_frame_rate(void **state)
 		}
 		rig_finish(&g);
 	}
-	rig_init(&g);
+	rig_init(&g, false);
 	for (int n = 0; n < 60; n++) /* exact times: exactly 0.1 s */
 		if (run(&g, n, n * 1000 * MS / 30) != 100 * MS)
 			assert_true(n < 3);
@@ -127,7 +129,7 @@ static void gaps_and_jumps(void **state)
 	struct rig g;
 
 	(void)state;
-	rig_init(&g);
+	rig_init(&g, false);
 	assert_int_equal(run(&g, 0, 1000 * MS), 0);
 	g.calls.says.verdict = SX_MOTION_STEP_FOUND;
 	assert_int_equal(run(&g, 1, 1100 * MS), 100 * MS);
@@ -155,7 +157,7 @@ static void what_counts_for_the_range(void **state)
 	int counted = 0;
 
 	(void)state;
-	rig_init(&g);
+	rig_init(&g, false);
 	g.calls.says.verdict = SX_MOTION_STEP_FOUND;
 	g.calls.says.offset_verdict = SX_MOTION_OFFSET_FOUND;
 	for (int n = 0; n < 60; n++) {
@@ -177,10 +179,42 @@ static void what_counts_for_the_range(void **state)
 	rig_finish(&g);
 }
 
+/* The filter does not take frames that follow too soon: they have no objects, and the time goes on. */
+static void frames_that_follow_too_soon(void **state)
+{
+	const struct stixel s = {.kind = STIXEL_OBJECT};
+	struct rig g;
+
+	(void)state;
+	rig_init(&g, true);
+	g.calls.says.verdict = SX_MOTION_STEP_FOUND;
+	for (int n = 0; n < 3; n++)
+		run(&g, n, n * 100 * MS);
+	assert_int_equal(g.chain.filter.memory, SX_MOTION_MEMORY_RUNS);
+	/* the memory has an object of a frame before */
+	g.chain.filter.objects.count = 1;
+	g.chain.filter.objects.objects[0] = (struct sx_motion_object){.id = 5, .shown = true};
+	g.chain.filter.beliefs[0].object = 5;
+	assert_non_null(sx_motion_objects_shown(&g.chain.filter.objects, 5));
+	g.found.object_of[0] = 7;
+	g.stixels = &s;
+	run(&g, 3, 203 * MS);
+	assert_int_equal(g.chain.filter.memory, SX_MOTION_MEMORY_STALE);
+	assert_int_equal(g.found.object_of[0], 0);
+	g.stixels = NULL;
+	for (int n = 4; n < 10; n++) { /* 3 ms apart: the filter takes every second frame */
+		run(&g, n, 200 * MS + (n - 2) * 3 * MS);
+		assert_int_equal(g.chain.filter.memory,
+				 n % 2 ? SX_MOTION_MEMORY_STALE : SX_MOTION_MEMORY_RUNS);
+	}
+	rig_finish(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(any_frame_rate), cmocka_unit_test(gaps_and_jumps),
-					   cmocka_unit_test(what_counts_for_the_range)};
+					   cmocka_unit_test(what_counts_for_the_range),
+					   cmocka_unit_test(frames_that_follow_too_soon)};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);

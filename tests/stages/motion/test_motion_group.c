@@ -16,6 +16,30 @@
 
 #define DEGREE (acos(-1) / 180)
 
+/* Values are selected as sorting finds them, one after the other from the same array. */
+static void selection(void **state)
+{
+	struct check_rng r = check_rng_seed(9);
+	int32_t v[100], sorted[100];
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		const int n = 1 + check_below(&r, 100), values = 1 + check_below(&r, 200);
+
+		for (int i = 0; i < n; i++) {
+			int at = i;
+
+			v[i] = check_below(&r, values);
+			for (; at > 0 && sorted[at - 1] > v[i]; at--)
+				sorted[at] = sorted[at - 1];
+			sorted[at] = v[i];
+		}
+		assert_int_equal(sx_motion_median(v, n), sorted[(n - 1) / 2]);
+		assert_int_equal(sx_motion_select(v, n, n / 10), sorted[n / 10]);
+		assert_int_equal(sx_motion_select(v, n, n - 1 - n / 10), sorted[n - 1 - n / 10]);
+	}
+}
+
 static const struct mw_pose before_pose = {0, 0, 0, 0}, now_pose = {0, 1.0, 0, 0.1};
 
 struct seen {
@@ -197,6 +221,7 @@ static void times_scale_and_unknown_steps_say_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(selection),
 		cmocka_unit_test(boxes_move_or_stand),
 		cmocka_unit_test(time_reversed_reverses),
 		cmocka_unit_test(standing_boxes_stand),

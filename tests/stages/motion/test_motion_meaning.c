@@ -21,7 +21,7 @@ static void expect(const struct sx_camera *camera, double px, double sigma, cons
 	const struct sx_motion_range range = {px, sigma};
 	char text[SX_RANGE_TEXT_BYTES];
 
-	sx_range_describe(camera, &range, text);
+	sx_range_describe(camera, &range, 0, text);
 	assert_string_equal(text, want);
 }
 
