@@ -249,13 +249,16 @@ struct stixel_frame_header {
 	/* Standard deviations. All are 0 if the step is not known. */
 	float ego_turn_sigma_rad[3], ego_way_sigma_m[3];
 	/*
-	 * Offset that is missing in all disparities, by the motion so far, and its standard deviation. Both are 0 if it is not
-	 * known.
+	 * Offset that is missing in the disparities of stixels and road, by the motion so far, and its standard
+	 * deviation. range_applied_px is part of the disparities already. Both are 0 if the offset is not known.
 	 */
 	float range_offset_px, range_offset_sigma_px;
 	uint32_t motion_features; /* features found in both frames */
 	uint32_t motion_inliers;  /* features that agree on the step */
-	/* Offset in the frame of a struct stixel_motion for each stixel, in the same order, bytes. 0: there are none. */
+	/*
+	 * Offset in the frame of a struct stixel_motion for each stixel, in the same order, bytes. 0: there are none, or
+	 * they did not fit.
+	 */
 	uint32_t motion_offset;
 	float range_applied_px; /* offset that the publisher added to the disparities of stixels and road */
 };

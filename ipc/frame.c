@@ -59,6 +59,16 @@ size_t sx_frame_bytes(uint32_t columns, uint32_t stixels, size_t image_bytes)
 	return bytes <= STIXEL_FRAME_BYTES_MAX ? (size_t)bytes : 0;
 }
 
+size_t sx_frame_bytes_most(uint32_t columns, uint32_t stixels, size_t image_bytes)
+{
+	const uint64_t bytes = (uint64_t)sx_frame_bytes(columns, stixels, image_bytes) +
+			       (uint64_t)stixels * sizeof(struct stixel_motion);
+
+	return sx_frame_bytes(columns, stixels, image_bytes) && bytes <= STIXEL_FRAME_BYTES_MAX
+		       ? (size_t)bytes
+		       : 0;
+}
+
 /* Returns the size of our header struct in a frame of any version. Older publishers have less of it. */
 static size_t header_bytes(const struct stixel_frame_header *h)
 {
@@ -220,10 +230,13 @@ int64_t sx_frame_shrink(void *out, size_t room, const void *frame)
 	load_header(&h, frame);
 	if (h.plane_kind)
 		drop_images(&h);
+	if (h.frame_bytes > room && h.motion_offset) {
+		h.frame_bytes = h.motion_offset; /* the records are the last part now */
+		h.motion_offset = 0;
+	}
 	bare = h.frame_bytes > room; /* the flag may be set in a frame that has stixels */
 	if (bare) {
 		h.columns = h.stixel_count = 0;
-		h.motion_offset = 0; /* a header of an older publisher does not store it */
 		h.stixels_offset = (uint32_t)stixels_offset(h.header_bytes, 0);
 		h.frame_bytes = h.stixels_offset;
 		h.flags |= STIXEL_FRAME_STIXELS_LEFT_OUT;

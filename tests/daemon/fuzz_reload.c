@@ -65,7 +65,7 @@ size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stix
 	const uint32_t columns = (uint32_t)sx_reduce_columns((int)p->header.image_width, s->width);
 	const uint32_t most = (uint32_t)s->max_per_column;
 
-	return sx_frame_bytes(columns, columns * (most < HEIGHT ? most : HEIGHT), 0);
+	return sx_frame_bytes_most(columns, columns * (most < HEIGHT ? most : HEIGHT), 0);
 }
 
 struct sx_frame_cost_case sx_pipeline_cost_case(const struct sx_pipeline *p, const struct sx_settings *s)

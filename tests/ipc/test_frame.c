@@ -441,6 +441,12 @@ static void motion_travels(void **state)
 	assert_int_equal(sx_frame_shrink(copy, sizeof(copy), out), plain + 24 - 64);
 	assert_int_equal(stixel_parse(&frame, copy, plain + 24 - 64), 0);
 	assert_memory_equal(stixel_motion_of(&frame), motion, sizeof(motion));
+	/* before the stixels, the records are */
+	assert_int_equal(sx_frame_shrink(copy, plain + 23 - 64, out), plain - 64);
+	assert_int_equal(stixel_parse(&frame, copy, plain - 64), 0);
+	assert_int_equal(frame.header->stixel_count, 3);
+	assert_null(stixel_motion_of(&frame));
+	assert_int_equal(frame.header->flags & STIXEL_FRAME_STIXELS_LEFT_OUT, 0);
 	assert_int_equal(sx_frame_shrink(copy, 870, out), 864);
 	assert_int_equal(stixel_parse(&frame, copy, 864), 0);
 	assert_null(stixel_motion_of(&frame));

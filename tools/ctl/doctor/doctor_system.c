@@ -32,7 +32,7 @@ static size_t ring_bytes(const struct sx_settings *s, int width, int height)
 	uint32_t per_column = most < (uint32_t)height ? most : (uint32_t)height;
 	size_t images =
 		sx_frame_image_bytes(sx_settings_images(s->output.planes), (uint32_t)width, (uint32_t)height);
-	size_t frame = sx_frame_bytes(columns, columns * per_column, images);
+	size_t frame = sx_frame_bytes_most(columns, columns * per_column, images);
 
 	return STIXEL_RING_SLOTS_OFFSET +
 	       (size_t)s->output.slots * (frame + 64 + sizeof(struct stixel_ring_slot));
