@@ -204,10 +204,10 @@ static void fill_header(struct sx_pipeline *p, const struct sx_frame_in_flight *
 	h->stixel_count = result->count;
 	fill_road(h, road);
 	fill_image_stats(p, f, result);
-	sx_motion_fill_header(h, result->ego, result->motion_span_ns);
+	sx_motion_fill_header(h, result->ego, result->motion_span_ns,
+			      f->contexts->corrected ? f->contexts->chain->range_px : 0.0);
 	if (f->contexts->plan.config.params.motion.range == SX_RANGE_OFFSET_OFF)
 		h->range_offset_px = h->range_offset_sigma_px = 0;
-	h->range_applied_px = f->contexts->corrected ? (float)f->contexts->chain->range_px : 0;
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		h->stage_ns[i] = result->stage_ns[i];
 	h->captured = sx_telemetry_count(t, SX_METRIC_FRAMES_CAPTURED);
@@ -282,7 +282,7 @@ static int publish_frame(struct sx_pipeline *p, struct sx_frame_in_flight *f, bo
 	struct stixel_image images[SX_FRAME_IMAGES];
 	const struct stixel *stixels;
 	struct sx_transfers transfers;
-	struct sx_road road; /* as it is published */
+	struct sx_road road; /* the road that the frame states */
 	int64_t bytes, head_ns;
 	int count = peek_images(p, f->context, images), r;
 
@@ -373,6 +373,7 @@ static void change_contexts(struct sx_pipeline *p)
 		next->first = p->submitted + 1;
 		p->leaving = p->contexts;
 		p->last_of_leaving = p->submitted;
+		sx_contexts_go_on(next, p->leaving);
 		p->contexts = next;
 	}
 	if (!p->leaving || p->collected < p->last_of_leaving)

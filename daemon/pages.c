@@ -140,19 +140,19 @@ static void read_motion(struct sx_report *r, const struct sx_telemetry *t)
 	r->motion.state = sx_motion_verdict_text((enum sx_motion_verdict)m.verdict);
 	sx_report_real(r, SX_METRIC_MOTION_SPEED, m.speed_m_s);
 	sx_report_real(r, SX_METRIC_MOTION_YAW_RATE, m.yaw_rate_deg_s);
+	sx_report_real(r, SX_METRIC_RANGE_APPLIED, m.applied_px);
 	if (isnan(m.offset_px))
 		return;
-	sx_report_real(r, SX_METRIC_RANGE_APPLIED, m.applied_px);
 	/* the error that is left */
 	range = (struct sx_motion_range){m.offset_px - m.applied_px, m.sigma_px};
 	camera.fx = m.focal_px;
 	camera.baseline_m = m.baseline_m;
 	error = sx_range_error_of(&camera, &range);
 	r->motion.wrong = error.wrong;
-	sx_range_describe(&camera, &range, r->motion.range);
+	sx_range_describe(&camera, &range, m.applied_px, r->motion.range);
 	if (m.applied_px != 0)
 		add_applied(r, m.applied_px);
-	sx_report_real(r, SX_METRIC_RANGE_OFFSET, m.offset_px);
+	sx_report_real(r, SX_METRIC_RANGE_OFFSET, range.px);
 	sx_report_real(r, SX_METRIC_RANGE_OFFSET_SIGMA, m.sigma_px);
 	sx_report_real(r, SX_METRIC_RANGE_AT, error.at_m);
 	sx_report_real(r, SX_METRIC_RANGE_ERROR, error.percent);

@@ -98,16 +98,21 @@ int sx_chain_check(const struct sx_context_config *c, struct sx_why *why)
 			   mode_name(c));
 }
 
-bool sx_chain_fits(const struct sx_context_config *a, const struct sx_context_config *b)
+bool sx_has_same_range(const struct sx_context_config *a, const struct sx_context_config *b)
 {
 	const struct sx_camera *x = &a->params.camera, *y = &b->params.camera;
+
+	return a->width == b->width && a->height == b->height && x->fx == y->fx && x->fy == y->fy &&
+	       x->cx == y->cx && x->cy == y->cy && x->baseline_m == y->baseline_m &&
+	       a->rectify == b->rectify && memcmp(&a->rig, &b->rig, sizeof(a->rig)) == 0;
+}
+
+bool sx_chain_fits(const struct sx_context_config *a, const struct sx_context_config *b)
+{
 	const struct sx_stixel_params *s = &a->params.stixels, *t = &b->params.stixels;
 
-	return a->params.motion.mode == b->params.motion.mode && a->width == b->width &&
-	       a->height == b->height && x->fx == y->fx && x->fy == y->fy && x->cx == y->cx &&
-	       x->cy == y->cy && x->baseline_m == y->baseline_m && a->rectify == b->rectify &&
-	       memcmp(&a->rig, &b->rig, sizeof(a->rig)) == 0 && s->width == t->width &&
-	       sx_cell_rows(s, a->height) == sx_cell_rows(t, b->height) &&
+	return sx_has_same_range(a, b) && a->params.motion.mode == b->params.motion.mode &&
+	       s->width == t->width && sx_cell_rows(s, a->height) == sx_cell_rows(t, b->height) &&
 	       s->max_per_column == t->max_per_column;
 }
 

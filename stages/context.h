@@ -40,8 +40,12 @@ void sx_context_resolve(struct sx_params *p);
 /* Returns 0, or -EINVAL with why if the camera is not known well enough for motion. */
 int sx_chain_check(const struct sx_context_config *c, struct sx_why *why);
 /*
- * Returns true if the frames of both configurations may join one chain: same size, camera, rectification and number
- * of stixels.
+ * Returns true if the disparities of both configurations have the same offset: same size, camera and rectification.
+ */
+bool sx_has_same_range(const struct sx_context_config *a, const struct sx_context_config *b);
+/*
+ * Returns true if the frames of both configurations may join one chain: same range, mode of motion, and number of
+ * stixels.
  */
 bool sx_chain_fits(const struct sx_context_config *a, const struct sx_context_config *b);
 /*

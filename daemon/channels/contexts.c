@@ -29,7 +29,7 @@ static int take_chain(struct sx_contexts *s, struct sx_device *device, const str
 	} else if (s->plan.config.params.motion.mode != SX_MOTION_MODE_OFF) {
 		s->chain = calloc(1, sizeof(*s->chain));
 		if (!s->chain)
-			return -ENOMEM;
+			return sx_why_fail(-ENOMEM, why, "not enough memory for the motion of frames");
 		r = sx_chain_create(&s->chain->chain, s->backend, device, &s->plan.config, why);
 	}
 	if (!s->chain)
@@ -87,6 +87,12 @@ int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backen
 	else
 		*ret = s;
 	return r < 0 ? r : 0;
+}
+
+void sx_contexts_go_on(struct sx_contexts *s, const struct sx_contexts *before)
+{
+	if (s->chain && before->chain && sx_has_same_range(&before->plan.config, &s->plan.config))
+		s->chain->range_px = before->chain->range_px;
 }
 
 void sx_contexts_fill(const struct sx_contexts *s, struct stixel_frame_header *h)

@@ -69,6 +69,11 @@ int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backen
 		       const struct sx_contexts_plan *plan, const struct sx_contexts *before,
 		       struct sx_why *why);
 /*
+ * Lets frames go on from the last frame of `before`: a new chain of the same range applies the offset of the old one.
+ * Frame thread, before the first frame.
+ */
+void sx_contexts_go_on(struct sx_contexts *s, const struct sx_contexts *before);
+/*
  * Fills the header fields that are equal in all of their frames: camera, vehicle, columns. Of the flags it
  * sets STIXEL_FRAME_RECTIFIED and no other.
  */

@@ -10,7 +10,8 @@
 
 #include "stages/motion/meaning.h"
 
-void sx_motion_fill_header(struct stixel_frame_header *h, const struct sx_motion_ego *ego, int64_t span_ns)
+void sx_motion_fill_header(struct stixel_frame_header *h, const struct sx_motion_ego *ego, int64_t span_ns,
+			   double applied_px)
 {
 	const size_t begin = offsetof(struct stixel_frame_header, motion_span_ns);
 	double turn[3];
@@ -18,11 +19,12 @@ void sx_motion_fill_header(struct stixel_frame_header *h, const struct sx_motion
 	memset((char *)h + begin, 0, sizeof(*h) - begin);
 	if (!ego)
 		return;
+	h->range_applied_px = (float)applied_px;
 	h->motion_span_ns = span_ns;
 	h->motion_features = ego->found;
 	h->motion_inliers = ego->inliers;
 	if (sx_range_is_known(&ego->range)) {
-		h->range_offset_px = (float)ego->range.px;
+		h->range_offset_px = (float)(ego->range.px - applied_px);
 		h->range_offset_sigma_px = (float)ego->range.sigma_px;
 	}
 	if (ego->verdict != SX_MOTION_STEP_FOUND)
@@ -38,10 +40,19 @@ void sx_motion_fill_header(struct stixel_frame_header *h, const struct sx_motion
 
 uint8_t sx_motion_sigma_code(double sigma)
 {
-	for (unsigned code = 1; code <= UINT8_MAX; code++)
-		if (stixel_sigma_m_s((uint8_t)code) >= sigma)
-			return (uint8_t)code;
-	return 0;
+	unsigned low = 1, high = UINT8_MAX; /* codes stand for growing values */
+
+	if (!(stixel_sigma_m_s(UINT8_MAX) >= sigma))
+		return 0;
+	while (low < high) {
+		const unsigned middle = (low + high) / 2;
+
+		if (stixel_sigma_m_s((uint8_t)middle) >= sigma)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return (uint8_t)low;
 }
 
 static int16_t centimetres(double metres)
@@ -53,10 +64,14 @@ static int16_t centimetres(double metres)
 
 static void write_record(const struct sx_motion_velocity *v, struct stixel_motion *r)
 {
-	const uint8_t x = sx_motion_sigma_code(sqrt(v->sxx)), z = sx_motion_sigma_code(sqrt(v->szz));
+	uint8_t x, z;
 
 	*r = (struct stixel_motion){.state = (uint8_t)v->state};
-	if (!v->measured || !x || !z)
+	if (!v->measured)
+		return;
+	x = sx_motion_sigma_code(sqrt(v->sxx));
+	z = sx_motion_sigma_code(sqrt(v->szz));
+	if (!x || !z)
 		return;
 	r->vx = centimetres(v->vx);
 	r->vz = centimetres(v->vz);

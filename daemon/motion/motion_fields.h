@@ -13,7 +13,8 @@
 #include "stixel.h"
 
 /* Fills the fields motion_*, ego_* and range_*, but motion_offset. ego NULL: motion is not measured. */
-void sx_motion_fill_header(struct stixel_frame_header *h, const struct sx_motion_ego *ego, int64_t span_ns);
+void sx_motion_fill_header(struct stixel_frame_header *h, const struct sx_motion_ego *ego, int64_t span_ns,
+			   double applied_px);
 
 /* Returns the least byte whose stixel_sigma_m_s() is at least sigma, m/s; 0: none is. */
 uint8_t sx_motion_sigma_code(double sigma);

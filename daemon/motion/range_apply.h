@@ -23,7 +23,7 @@
  */
 double sx_range_follow(double applied_px, const struct sx_motion_range *range);
 
-/* Copies stixels to `to`, with `px` added to all known disparities but those of the sky. */
+/* Copies `count` stixels to `to`, and adds px to each disparity. Unknown disparities and the sky's stay as they are. */
 void sx_range_apply(const struct stixel *stixels, uint32_t count, double px, struct stixel *to);
 /* Adds px to a road that was measured, and computes its pitch and so on again. A calibrated road has no offset. */
 void sx_range_apply_road(const struct sx_camera *camera, double px, struct sx_road *road);

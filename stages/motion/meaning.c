@@ -71,7 +71,7 @@ struct sx_range_error sx_range_error_of(const struct sx_camera *camera, const st
 	return e;
 }
 
-void sx_range_describe(const struct sx_camera *camera, const struct sx_motion_range *range,
+void sx_range_describe(const struct sx_camera *camera, const struct sx_motion_range *range, double applied_px,
 		       char text[SX_RANGE_TEXT_BYTES])
 {
 	const struct sx_range_error e = sx_range_error_of(camera, range);
@@ -88,5 +88,5 @@ void sx_range_describe(const struct sx_camera *camera, const struct sx_motion_ra
 			"at %g m distances are %.1f %% (+-%.1f) too %s: offset %.2f px (+-%.2f); the cameras are "
 			"rotated by %.3f degrees (+-%.3f) against their calibration",
 			e.at_m, fabs(e.percent), e.sigma_percent, px > 0 ? "long" : "short", px, sigma,
-			fabs(px) / camera->fx * DEGREES, sigma / camera->fx * DEGREES);
+			fabs(px + applied_px) / camera->fx * DEGREES, sigma / camera->fx * DEGREES);
 }

@@ -36,9 +36,9 @@ bool sx_range_is_known(const struct sx_motion_range *range);
 struct sx_range_error sx_range_error_of(const struct sx_camera *camera, const struct sx_motion_range *range);
 /*
  * Writes a sentence without a full stop about a known range: "at 20 m distances are 4.7 % (+-0.3) too long: ...", or
- * "no error found: ...".
+ * "no error found: ...". applied_px: part of the cameras' offset that is added to the disparities, and no part of range.
  */
-void sx_range_describe(const struct sx_camera *camera, const struct sx_motion_range *range,
+void sx_range_describe(const struct sx_camera *camera, const struct sx_motion_range *range, double applied_px,
 		       char text[SX_RANGE_TEXT_BYTES]);
 
 #endif

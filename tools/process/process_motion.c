@@ -175,6 +175,6 @@ void process_motion_note(const struct process *p)
 			       : "the camera moved too little, or the pairs are too few");
 		return;
 	}
-	sx_range_describe(&p->config.params.camera, &m->range, text);
+	sx_range_describe(&p->config.params.camera, &m->range, 0, text);
 	printf("range: %s\n", text);
 }

@@ -56,7 +56,7 @@ class Ego(NamedTuple):
 
 
 class RangeOffset(NamedTuple):
-    """Offset that is missing in all disparities, as the motion of the camera so far shows."""
+    """Offset that is missing in the disparities of stixels and road, as the motion of the camera so far shows."""
 
     px: float
     sigma_px: float  #: standard deviation
@@ -294,7 +294,7 @@ class Frame:
 
     @property
     def range_offset(self) -> Optional[RangeOffset]:
-        """Offset that is missing in all disparities, by the motion of the camera. None: not known."""
+        """Offset that is missing in the disparities of stixels and road. None: not known."""
         px, sigma = float(self._header["range_offset_px"]), float(self._header["range_offset_sigma_px"])
         return RangeOffset(px, sigma) if sigma > 0 else None
 

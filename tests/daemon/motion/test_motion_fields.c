@@ -106,18 +106,19 @@ static void headers(void **state)
 	memset(&h, 0xa5, sizeof(h));
 	h.header_bytes = sizeof(h);
 	sx_motion_change(&ego.step, turn, way);
-	sx_motion_fill_header(&h, &ego, 100000000);
+	sx_motion_fill_header(&h, &ego, 100000000, 0.125);
 	assert_int_equal(stixel_ego_of(&h, &got), 1);
 	assert_true(got.seconds == 0.1 && got.way_m[2] == 1.5 && fabs(got.turn_rad[1] - 0.1) < 1e-7);
 	assert_true(got.way_sigma_m[2] == (double)0.03f && got.turn_sigma_rad[0] == (double)0.001f);
-	assert_true(h.range_offset_px == 0.5f && h.motion_features == 30 && h.motion_inliers == 20);
+	assert_true(h.range_offset_px == 0.375f && h.range_applied_px == 0.125f);
+	assert_true(h.motion_features == 30 && h.motion_inliers == 20);
 	assert_int_equal(h.motion_offset, 0);
 	ego.verdict = SX_MOTION_STEP_FEW;
 	ego.range.sigma_px = 1; /* the offset is not known */
-	sx_motion_fill_header(&h, &ego, 100000000);
+	sx_motion_fill_header(&h, &ego, 100000000, 0);
 	assert_int_equal(stixel_ego_of(&h, &got), 0);
 	assert_true(h.motion_span_ns == 100000000 && h.range_offset_px == 0 && h.range_offset_sigma_px == 0);
-	sx_motion_fill_header(&h, NULL, 0);
+	sx_motion_fill_header(&h, NULL, 0, 0);
 	assert_int_equal(h.motion_span_ns, 0);
 	assert_int_equal(h.motion_features, 0);
 }
@@ -145,7 +146,7 @@ static void ranges_are_applied(void **state)
 	static const struct {
 		uint16_t disparity_q7;
 		uint8_t kind;
-		uint16_t more, less; /* with 0.5 px more, with 1 px less */
+		uint16_t more, less; /* the disparity after 0.5 px is added; after 1 px is taken off */
 	} cases[] = {
 		{1280, STIXEL_OBJECT, 1344, 1152},
 		{640, STIXEL_GROUND, 704, 512},
