@@ -111,8 +111,9 @@ static int fit_context(struct process *p, const struct process_job *job, const s
 	p->config.params.semantics = p->classes;
 	if (p->maps.count)
 		p->config.params.stereo.matcher = SX_MATCH_EXTERNAL;
-	if (p->moves)
-		p->config.params.motion.mode = p->filters ? SX_MOTION_MODE_FILTER : SX_MOTION_MODE_PAIR;
+	p->config.params.motion.mode = !p->moves    ? SX_MOTION_MODE_OFF
+				       : p->filters ? SX_MOTION_MODE_FILTER
+						    : SX_MOTION_MODE_PAIR;
 	r = sx_chain_create(&p->chain, p->engine.backend, p->engine.device, &p->config, &why);
 	p->config.chain = p->chain;
 	if (r == 0)

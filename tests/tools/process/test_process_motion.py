@@ -161,6 +161,9 @@ class Motion(Sequence):
         self.assertIn("--fps", self.process("--motion", "--fps", "0", left, right, want=64).stderr)
         self.process(left, right)
         self.assertFalse(os.path.exists(self.path("out", "0000.ego.txt")))
+        # a daemon's configuration measures motion: the program does so only if it is asked to
+        r = run("stixel-process", "-s", "motion.mode=filter", "-o", self.path("out"), left, right)
+        self.assertEqual(r.returncode, 0, r.stderr)
 
 
 if __name__ == "__main__":
