@@ -88,6 +88,18 @@ const char *sx_answer_rows(json_t *j)
 	return s;
 }
 
+const char *sx_answer_range(json_t *j)
+{
+	const char *mode = json_string_value(sx_answer_find(j, "motion.mode"));
+	const char *range = json_string_value(sx_answer_find(j, "motion.range.text"));
+
+	if (!mode || strcmp(mode, "off") == 0)
+		return NULL;
+	if (json_is_false(sx_answer_find(j, "motion.range.checked")))
+		return "distances are not checked: motion.range_offset = off";
+	return range ? range : "distances are not checked yet";
+}
+
 const char *sx_answer_span(double seconds)
 {
 	static char s[48];

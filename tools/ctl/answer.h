@@ -30,6 +30,8 @@ const char *sx_answer_images(json_t *j);
  * row_correction is off.
  */
 const char *sx_answer_rows(json_t *j);
+/* Returns what the motion of the camera says about distances; NULL: the daemon measures no motion. */
+const char *sx_answer_range(json_t *j);
 /* Returns "01:02:03" or "4 d 01:02:03", valid until the next call. */
 const char *sx_answer_span(double seconds);
 

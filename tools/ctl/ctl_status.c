@@ -297,7 +297,7 @@ static void print_motion(json_t *j)
 	else
 		snprintf(line, sizeof(line), "unknown: %s", state);
 	print_named("motion", line);
-	print_named("range", json_string_value(sx_answer_find(j, "motion.range.text")));
+	print_named("range", sx_answer_range(j));
 }
 
 static void print_engine(json_t *j)

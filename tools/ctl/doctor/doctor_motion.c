@@ -23,7 +23,7 @@ void doctor_motion(struct doctor *d)
 	if (!mode || strcmp(mode, "off") == 0)
 		return;
 	if (json_is_false(sx_answer_find(d->status, "motion.range.checked")))
-		doctor_say(d, DOCTOR_OK, CHECK, NULL, "distances are not checked: motion.range_offset = off");
+		doctor_say(d, DOCTOR_OK, CHECK, NULL, "%s", sx_answer_range(d->status));
 	else if (range && json_is_true(sx_answer_find(d->status, "motion.range.wrong")))
 		doctor_say(
 			d, DOCTOR_WARNING, CHECK,

@@ -169,7 +169,6 @@ static void line_road(const struct line *l)
 /* Draws the motion of the camera, and what it says about distances. */
 static void line_motion(const struct line *l)
 {
-	const char *range = json_string_value(sx_answer_find(l->j, "motion.range.text"));
 	const bool wrong = json_is_true(sx_answer_find(l->j, "motion.range.wrong"));
 	int x = label(l, "motion");
 
@@ -180,7 +179,7 @@ static void line_motion(const struct line *l)
 	else
 		x = sx_canvas_text(l->c, x, l->y, l->end, SX_C_WARN, "unknown: %s; ",
 				   sx_answer_text(l->j, "motion.state"));
-	say(l, x, wrong ? SX_C_BAD : SX_C_PLAIN, range ? range : "distances not checked yet");
+	say(l, x, wrong ? SX_C_BAD : SX_C_PLAIN, sx_answer_range(l->j));
 }
 
 static void line_images(const struct line *l)

@@ -37,9 +37,18 @@ const AHEAD_S = 0.5; // arrows lead to the position after this time
 const ALIKE_M = 2.5, ALIKE_M_S = 1.5; // neighbours that are as far away, and move alike, are one thing
 const COLUMNS_APART = 2; // columns between neighbours, at most
 
+const found = new WeakMap(); // the things of frames that were looked for
+
+// Returns the things of a frame that move. They are computed once.
+export function movers(frame) {
+  if (!found.has(frame))
+    found.set(frame, findMovers(frame));
+  return found.get(frame);
+}
+
 // Returns the things that move, as groups of neighbouring stixels that move alike: {x, y, z} of the foot, m, {vx, vz},
 // m/s, and then: the position in half a second.
-export function movers(frame) {
+function findMovers(frame) {
   const {stixels: s, motion: m} = frame, groups = [];
   for (let i = 0; m && hasMetres(frame) && !frame.blind && i < s.count; i++) {
     if (!m.moves[i] || s.kind[i] !== KIND.object || !s.disparity[i])
