@@ -64,14 +64,12 @@ static void take_cells(struct sx_context *x, struct sx_image *ret, enum sx_pixel
 static void take_shared(struct sx_context *x)
 {
 	struct sx_cuda_memory *m = &x->memory;
-	const struct sx_stixel_params *p = &x->config.params.stixels;
 	const int columns = x->segments.columns;
 	void *device;
 
 	x->input = sx_cuda_take_pinned(m, sizeof(*x->input), &device);
 	x->input_device = device;
-	x->capacity =
-		(uint32_t)sx_compact_capacity(columns, sx_cell_rows(p, x->config.height), p->max_per_column);
+	x->capacity = (uint32_t)sx_context_stixels(&x->config);
 	x->output = sx_cuda_take_pinned(m, sizeof(*x->output), &device);
 	x->output_device = device;
 	x->offsets = sx_cuda_take_pinned(m, ((size_t)columns + 1) * sizeof(*x->offsets), &device);

@@ -182,7 +182,8 @@ __device__ static int part_list(const struct sx_unmeasured_column *c, uint8_t *r
 	/* segments at the foot: below the first one of which more was measured */
 	stopped = __ballot_sync(SX_WARP_ALL_LANES, lane < n && !few) & ((2u << lane) - 1);
 	l.whole = few && (ground || !stopped);
-	most.cells = most.flat = most.dark = most.beyond = most.drop = rows - seen;
+	most.cells = most.flat = most.dark = most.beyond = rows - seen;
+	most.drop = c->drops ? rows - seen : 0;
 	may_end = asks && !l.whole &&
 		  (sx_unmeasured_ends(c, &l.s, &most) || sx_unmeasured_foot(c, row, &l.s) > 0);
 	look_right(c, &l, may_end, row, lane);
