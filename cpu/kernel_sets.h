@@ -135,7 +135,7 @@ struct sx_motion_step;
 struct sx_motion_sums;
 struct sx_motion_view;
 
-/* Kernels of motion, see cpu/motion.h. Each computes the same as a function of stages/motion. */
+/* Kernels of motion, see cpu/motion/motion.h. Each computes the same as a function of stages/motion. */
 struct sx_motion_kernels {
 	/* rows [y0, y1) of sx_motion_census() */
 	void (*census_rows)(const struct sx_image *grey, const struct sx_image *descriptors, int y0, int y1);

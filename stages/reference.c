@@ -207,26 +207,6 @@ static int take_stixel_memory(struct sx_context *x)
 	return r < 0 ? r : create_segmenter(x);
 }
 
-static int take_motion_memory(struct sx_context *x)
-{
-	const struct sx_context_config *c = &x->config;
-	int r;
-
-	if (!c->chain)
-		return 0;
-	r = sx_motion_found_init(&x->motion, &c->params.camera, c->width, c->height,
-				 (uint32_t)sx_context_stixels(c));
-	if (r < 0)
-		return r;
-	x->bytes += sx_motion_found_bytes(&x->motion);
-	sx_taps_of_motion(&x->motion.pair, x->taps);
-	x->result.ego = &x->motion.pair.ego;
-	x->result.velocities = x->motion.pair.velocities;
-	x->result.objects = &x->motion.objects;
-	x->result.object_of = x->motion.object_of;
-	return 0;
-}
-
 static void reference_chain_destroy(struct sx_chain *chain)
 {
 	if (!chain)
@@ -317,7 +297,7 @@ static int reference_context_create(struct sx_context **ret, struct sx_device *d
 	if (r == 0)
 		r = take_stixel_memory(x);
 	if (r == 0)
-		r = take_motion_memory(x);
+		r = sx_taps_take_motion(&x->motion, c, x->taps, &x->result, &x->bytes);
 	d->bytes += x->bytes;
 	if (r < 0) {
 		sx_why_set(why, "engine reference: context for %dx%d and %d disparities: %s", c->width,

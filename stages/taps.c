@@ -5,6 +5,7 @@
  */
 #include "stages/taps.h"
 
+#include "stages/context.h"
 #include "stages/motion/filter/chain.h"
 #include "stages/pyramid/pyramid.h"
 #include "stages/road/road_scale.h"
@@ -118,10 +119,26 @@ static struct sx_image view_records(const struct sx_motion_pair *pair, void *rec
 				 (size_t)cells.columns * bytes, SX_PIXEL_U32};
 }
 
-void sx_taps_of_motion(const struct sx_motion_pair *pair, struct sx_image taps[SX_TAP_COUNT])
+int sx_taps_take_motion(struct sx_motion_found *found, const struct sx_context_config *c,
+			struct sx_image taps[SX_TAP_COUNT], struct sx_result *result, size_t *bytes)
 {
+	const struct sx_motion_pair *pair = &found->pair;
+	int r;
+
+	if (!c->chain)
+		return 0;
+	r = sx_motion_found_init(found, &c->params.camera, c->width, c->height,
+				 (uint32_t)sx_context_stixels(c));
+	if (r < 0)
+		return r;
+	*bytes += sx_motion_found_bytes(found);
 	taps[SX_TAP_FEATURES] = view_records(pair, pair->features, sizeof(*pair->features));
 	taps[SX_TAP_FLOWS] = view_records(pair, pair->flows, sizeof(*pair->flows));
+	result->ego = &pair->ego;
+	result->velocities = pair->velocities;
+	result->objects = &found->objects;
+	result->object_of = found->object_of;
+	return 0;
 }
 
 void sx_taps_moved(const struct sx_image taps[SX_TAP_COUNT], const struct sx_context_config *c,

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-struct sx_motion_pair;
+struct sx_motion_found;
 struct sx_motion_input;
 
 /* Shape of a tap. width, height: in pixels; comments of enum sx_tap describe them. */
@@ -45,8 +45,12 @@ static inline bool sx_tap_is_motion(enum sx_tap tap)
 {
 	return tap == SX_TAP_FEATURES || tap == SX_TAP_FLOWS;
 }
-/* Points the taps of motion to a pair's features and flows. */
-void sx_taps_of_motion(const struct sx_motion_pair *pair, struct sx_image taps[SX_TAP_COUNT]);
+/*
+ * Takes the memory for the results of motion of a context with a chain, and points the taps of motion and result to it.
+ * Adds its size to *bytes. Does nothing for a context without a chain. Fails with -ENOMEM or -EINVAL.
+ */
+int sx_taps_take_motion(struct sx_motion_found *found, const struct sx_context_config *c,
+			struct sx_image taps[SX_TAP_COUNT], struct sx_result *result, size_t *bytes);
 /* Sets the input of motion for a frame with this result. It points into taps, result and its stixels. */
 void sx_taps_moved(const struct sx_image taps[SX_TAP_COUNT], const struct sx_context_config *c,
 		   const struct sx_result *result, const struct sx_pair *pair, struct sx_motion_input *ret);

@@ -311,26 +311,6 @@ static int context_take_matcher(struct sx_context *x)
 	return r < 0 ? r : share_memory(x->device, &x->matcher, NULL);
 }
 
-static int context_take_motion(struct sx_context *x)
-{
-	const struct sx_context_config *c = &x->config;
-	int r;
-
-	if (!c->chain)
-		return 0;
-	r = sx_motion_found_init(&x->motion, &c->params.camera, c->width, c->height,
-				 (uint32_t)sx_context_stixels(c));
-	if (r < 0)
-		return r;
-	x->bytes += sx_motion_found_bytes(&x->motion);
-	sx_taps_of_motion(&x->motion.pair, x->taps);
-	x->result.ego = &x->motion.pair.ego;
-	x->result.velocities = x->motion.pair.velocities;
-	x->result.objects = &x->motion.objects;
-	x->result.object_of = x->motion.object_of;
-	return 0;
-}
-
 static int context_take_memory(struct sx_context *x)
 {
 	const struct sx_params *p = &x->config.params;
@@ -370,7 +350,9 @@ static int context_take_memory(struct sx_context *x)
 	x->stixels = context_take(x, sx_context_stixels(&x->config) * sizeof(*x->stixels));
 	x->bytes += sizeof(*x) + sx_matcher_bytes(&x->matcher) + sx_road_finder_bytes(x->road_finder) +
 		    sx_segmenter_bytes(x->segmenter) + sx_segments_bytes(&x->segments);
-	return x->offsets && x->stixels ? context_take_motion(x) : -ENOMEM;
+	if (!x->offsets || !x->stixels)
+		return -ENOMEM;
+	return sx_taps_take_motion(&x->motion, &x->config, x->taps, &x->result, &x->bytes);
 }
 
 static int cpu_wait(struct sx_context *x, int timeout_ms)

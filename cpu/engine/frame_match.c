@@ -127,47 +127,44 @@ static void find_chance(struct sx_frame *f)
 	sx_pool_for(pool, rows, chance_mark_task, f);
 }
 
-/* Finds the flat tiles of one image: the first two of the describing tasks. */
-static void flat_task(struct sx_frame *f, int side)
+/*
+ * Finds the part of a describing task. The first tasks find the flat tiles of one image each, and are done here: -1 is
+ * returned. The other tasks describe `rows` rows of an image. Returns its side, and in y0 the first row.
+ */
+static int describing_part(struct sx_frame *f, int index, int rows, int *y0)
 {
+	const int tasks = sx_frame_tasks_of(f->x->config.height, rows), part = index - FLAT_TASKS;
 	struct sx_image *tap = f->x->taps;
 
-	sx_flat(&f->match.grey[side], &tap[side ? SX_TAP_RIGHT_FLAT : SX_TAP_LEFT_FLAT],
-		f->x->flat_scratch[side]);
+	if (part < 0) {
+		sx_flat(&f->match.grey[index], &tap[index ? SX_TAP_RIGHT_FLAT : SX_TAP_LEFT_FLAT],
+			f->x->flat_scratch[index]);
+		return -1;
+	}
+	*y0 = part % tasks * rows;
+	return part / tasks;
 }
 
 static void census_task(void *arg, int index, int worker)
 {
 	struct sx_frame *f = arg;
-	int height = f->x->config.height, side, y0;
+	int y0, side = describing_part(f, index, SX_FRAME_ROWS, &y0);
 
-	if (index < FLAT_TASKS) {
-		flat_task(f, index);
-		return;
-	}
-	index -= FLAT_TASKS;
-	side = index >= sx_frame_tasks_of(height, SX_FRAME_ROWS);
-	y0 = (index - side * sx_frame_tasks_of(height, SX_FRAME_ROWS)) * SX_FRAME_ROWS;
-	f->x->matcher.kernels->census_rows(&f->x->matcher, &f->match, side, y0,
-					   sx_frame_end_of(y0, SX_FRAME_ROWS, height),
-					   &f->x->device->laid_out[worker]);
+	if (side >= 0)
+		f->x->matcher.kernels->census_rows(&f->x->matcher, &f->match, side, y0,
+						   sx_frame_end_of(y0, SX_FRAME_ROWS, f->x->config.height),
+						   &f->x->device->laid_out[worker]);
 }
 
 static void words_task(void *arg, int index, int worker)
 {
 	struct sx_frame *f = arg;
-	int height = f->x->config.height, side, y0;
+	int y0, side = describing_part(f, index, ZNCC_ROWS, &y0);
 
-	if (index < FLAT_TASKS) {
-		flat_task(f, index);
-		return;
-	}
-	index -= FLAT_TASKS;
-	side = index >= sx_frame_tasks_of(height, ZNCC_ROWS);
-	y0 = (index - side * sx_frame_tasks_of(height, ZNCC_ROWS)) * ZNCC_ROWS;
-	f->x->matcher.kernels->zncc_words_rows(&f->x->matcher, &f->match, side, y0,
-					       sx_frame_end_of(y0, ZNCC_ROWS, height),
-					       &f->x->device->laid_out[worker]);
+	if (side >= 0)
+		f->x->matcher.kernels->zncc_words_rows(&f->x->matcher, &f->match, side, y0,
+						       sx_frame_end_of(y0, ZNCC_ROWS, f->x->config.height),
+						       &f->x->device->laid_out[worker]);
 }
 
 static void zncc_task(void *arg, int index, int worker)

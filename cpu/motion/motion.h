@@ -19,7 +19,7 @@ void sx_cpu_motion_destroy(struct sx_cpu_motion *m);
 size_t sx_cpu_motion_bytes(const struct sx_cpu_motion *m);
 
 /*
- * Functions for a chain of motion (stages/motion/chain.h): the same as sx_motion_view_fill() and sx_motion_pair().
+ * Functions for a chain of motion (stages/motion/filter/chain.h): the same as sx_motion_view_fill() and sx_motion_pair().
  * Thread: a running job of the pool.
  */
 struct sx_motion_by sx_cpu_motion_by(struct sx_cpu_motion *m);

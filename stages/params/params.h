@@ -154,7 +154,7 @@ struct sx_semantic_params {
  * filter: velocities over several frames, and the things that move.
  */
 enum sx_motion_mode { SX_MOTION_MODE_OFF, SX_MOTION_MODE_PAIR, SX_MOTION_MODE_FILTER };
-/* What happens with the offset of the disparities that motion finds: engines always find it. */
+/* The daemon's use of the offset of the disparities. Engines find this offset in every mode of motion but off. */
 enum sx_range_offset { SX_RANGE_OFFSET_OFF, SX_RANGE_OFFSET_REPORT, SX_RANGE_OFFSET_APPLY };
 struct sx_motion_params {
 	enum sx_motion_mode mode;

@@ -71,7 +71,7 @@ static uint32_t lay_out(struct fuzz_input *in, struct stixel_frame_header *h)
 	h->stixels_offset = (h->header_bytes + 4 * (h->columns + 1) + 7) & ~7u;
 	end = h->stixels_offset + h->stixel_count * (uint32_t)sizeof(struct stixel);
 	h->motion_offset = 0;
-	if (bits & 8 && h->header_bytes >= sizeof(*h)) { /* with records of motion */
+	if (bits & 8 && h->header_bytes >= sizeof(*h)) { /* the frame has records of motion */
 		h->motion_offset = end;
 		end += h->stixel_count * (uint32_t)sizeof(struct stixel_motion);
 	}

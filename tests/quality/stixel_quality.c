@@ -217,7 +217,7 @@ static int run_frame(struct run *r, const struct sx_scene_params *p, struct sx_s
 	return score(r, scene, t);
 }
 
-/* Prints the scores of one pair: those of r less the scores of earlier pairs. */
+/* Prints the scores of one pair: the scores of r minus those of the earlier pairs. */
 static void print_pair(const struct run *r, unsigned seed, const struct stixel_score *stixels,
 		       const struct disparity_score *disparity, const struct lidar_figures *figures)
 {

@@ -45,8 +45,9 @@ float sx_weather_light(const struct sx_weather *w, double right, double up, doub
 float sx_weather_drop(const struct sx_weather *w, int side, int x, int y, double at[2]);
 
 /*
- * Draws the falling drops that a camera sees in a frame. tones: width * height values, which are set to the tone
- * that they add. c: the left camera, whose rows and columns are those of the view.
+ * Draws the falling drops that a camera sees in a frame. The function sets each of the
+ * width * height values of tones to the tone that the drops add there. c is the left camera; the rows and columns are
+ * those of its view.
  */
 void sx_weather_streaks(const struct sx_weather *w, const struct sx_camera *c, int side, uint32_t frame,
 			int width, int height, float *tones);
