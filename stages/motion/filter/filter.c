@@ -106,7 +106,8 @@ static void take_frame(struct sx_motion_filter *f, const struct sx_motion_frame 
 	f->before = beliefs;
 	f->before_count = f->count;
 	f->count = now->stixel_count;
-	memcpy(f->stixels, now->stixels, (size_t)f->count * sizeof(*f->stixels));
+	if (f->count > 0) /* no stixels may come without an array */
+		memcpy(f->stixels, now->stixels, (size_t)f->count * sizeof(*f->stixels));
 	sx_motion_owners(f->stixels, f->count, now->stixel_width, &f->owner);
 }
 
