@@ -2,13 +2,11 @@
  * Removes unmeasured areas from the stixels, on the GPU. Must equal sx_unmeasured_part()
  * (stages/stixels/unmeasured_part.h) byte for byte.
  *
- * Work:   a warp takes a column. First it reads the column's cells and the left image's tiles, all rows at
- *         once, and sets one bit per measured row. Then a lane takes a segment. Lanes go through the rows of
- *         ground again, and clear the bits of rows that are no evidence of ground. If a segment may end in
- *         its middle, lanes go through its rows and read the right image's tiles. Sums over the lanes give
- *         the places of the parts.
- * Memory: cells and left tiles once, for ground twice; right tiles for ground, and where else they may matter; a
- *         byte and a bit of shared memory per cell.
+ * Work:   a warp takes a column. A lane takes a segment, and each lane takes every 32nd row: it finds the row's
+ *         segment, reads what the row shows, and ballots make words of 32 rows. Then each lane goes through the runs
+ *         of its segment. Sums over the lanes give the places of the parts.
+ * Memory: cells and tiles of both images once, those of SX_AT_ONCE rows of a lane at once, because each read has a
+ *         latency; 24 bytes of shared memory per 32 rows.
  * Shapes: up to 2160 cells per column. One lane processes a whole list of more than 32 segments.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -24,6 +22,8 @@
 #include "stages/stixels/reach.h"
 
 #define WARPS 4
+#define SX_AT_ONCE 4 /* words of rows */
+
 struct unmeasured_work {
 	struct sx_unmeasured_column first; /* first column */
 	const uint32_t *reach;		   /* counts, SX_REACH_BINS */
@@ -36,70 +36,85 @@ struct unmeasured_work {
 /* A segment in its lane, and how it is split. */
 struct lane_segment {
 	struct sx_segment s;
+	int foot;	  /* see sx_unmeasured_foot() */
 	int parts;	  /* runs of the segment; 0: this lane has no segment */
 	bool whole;	  /* unknown as a whole */
 	bool first, last; /* the first run, the last run is unknown */
 	int first_top;	  /* top of the first run */
 };
 
-__device__ static int bits_set(const uint32_t *bits, int first, int last)
-{
-	int n = 0;
+/* The rows of a column, in shared memory. starts: a bit per row in which a segment begins. */
+struct column_rows {
+	struct sx_unmeasured_word *word;
+	uint32_t *starts;
+};
 
-	for (int w = first / 32; w <= last / 32; w++)
-		n += __popc(bits[w] & (w == first / 32 ? 0xffffffffu << first % 32 : 0xffffffffu) &
-			    (w == last / 32 ? 0xffffffffu >> (31 - last % 32) : 0xffffffffu));
-	return n;
-}
-
-/* Returns the segment of lane `from`, without its class, in all lanes. */
-__device__ static struct sx_segment segment_of(const struct lane_segment *l, int from)
+/* Returns the segment of lane `from`, without its class. Each lane may ask for another one. */
+__device__ static struct sx_segment segment_of(const struct sx_segment *mine, int from)
 {
+	const uint32_t place = (uint32_t)mine->v_bottom | (uint32_t)mine->disparity_q7 << 16;
+	const uint32_t line = (uint32_t)(uint16_t)mine->slope_q14 | (uint32_t)mine->kind << 16;
+	const uint32_t its_place = __shfl_sync(SX_WARP_ALL_LANES, place, from);
+	const uint32_t its_line = __shfl_sync(SX_WARP_ALL_LANES, line, from);
 	struct sx_segment s = {};
 
-	s.v_bottom = (uint16_t)__shfl_sync(SX_WARP_ALL_LANES, (int)l->s.v_bottom, from);
-	s.v_top = (uint16_t)__shfl_sync(SX_WARP_ALL_LANES, (int)l->s.v_top, from);
-	s.disparity_q7 = (uint16_t)__shfl_sync(SX_WARP_ALL_LANES, (int)l->s.disparity_q7, from);
-	s.slope_q14 = (int16_t)__shfl_sync(SX_WARP_ALL_LANES, (int)l->s.slope_q14, from);
-	s.kind = (uint8_t)__shfl_sync(SX_WARP_ALL_LANES, (int)l->s.kind, from);
+	s.v_bottom = (uint16_t)(its_place & 0xffff);
+	s.disparity_q7 = (uint16_t)(its_place >> 16);
+	s.slope_q14 = (int16_t)(its_line & 0xffff);
+	s.kind = (uint8_t)(its_line >> 16);
 	return s;
 }
 
-/* Finds the state of each row of ground by its line. All lanes process each segment of ground. */
-__device__ static void look_ground(const struct sx_unmeasured_column *c, const struct lane_segment *l,
-				   bool is_ground, uint8_t *row, uint32_t *measured, int lane)
+/* Marks the rows in which the segments begin, one segment per lane. */
+__device__ static void mark_starts(const struct column_rows &r, int words, const struct sx_segment *mine,
+				   bool has, int lane)
 {
-	for (uint32_t left = __ballot_sync(SX_WARP_ALL_LANES, is_ground); left; left &= left - 1) {
-		const struct sx_segment s = segment_of(l, __ffs((int)left) - 1);
-
-		for (int w = s.v_bottom / 32; w <= (int)s.v_top / 32; w++) {
-			const int v = 32 * w + lane;
-			const bool inside = v >= (int)s.v_bottom && v <= (int)s.v_top;
-			uint32_t none;
-
-			if (inside)
-				row[v] = sx_unmeasured_left_of(c, &s, v);
-			none = __ballot_sync(SX_WARP_ALL_LANES, inside && row[v] != SX_ROW_MEASURED);
-			if (lane == 0)
-				measured[w] &= ~none;
-		}
-	}
+	for (int w = lane; w < words; w += 32)
+		r.starts[w] = 0;
+	__syncwarp();
+	if (has)
+		atomicOr(&r.starts[mine->v_bottom / 32], 1u << mine->v_bottom % 32);
 	__syncwarp();
 }
 
-/*
- * Reads the right image's tiles for the holes of segments that may end in their middle. All lanes process
- * each of these segments.
- */
-__device__ static void look_right(const struct sx_unmeasured_column *c, const struct lane_segment *l,
-				  bool may_end, uint8_t *row, int lane)
+/* Finds the states of all rows of a column, as sx_unmeasured_fill() does. */
+__device__ static void fill_rows(const struct sx_unmeasured_column *c, const struct column_rows &r, int rows,
+				 const struct sx_segment *mine, int lane)
 {
-	for (uint32_t left = __ballot_sync(SX_WARP_ALL_LANES, may_end); left; left &= left - 1) {
-		const struct sx_segment s = segment_of(l, __ffs((int)left) - 1);
+	const int words = (rows + 31) / 32;
+	int before = -1; /* segments that begin below these rows, less one */
 
-		for (int v = (int)s.v_bottom + lane; v <= (int)s.v_top; v += 32)
-			if (row[v] == SX_ROW_HOLE)
-				row[v] = sx_unmeasured_right(c, &s, v);
+	for (int first = 0; first < words; first += SX_AT_ONCE) {
+		struct sx_segment s[SX_AT_ONCE];
+		struct sx_unmeasured_view view[SX_AT_ONCE];
+		int32_t q7[SX_AT_ONCE];
+
+#pragma unroll
+		for (int i = 0; i < SX_AT_ONCE; i++) {
+			const uint32_t starts = first + i < words ? r.starts[first + i] : 0;
+			const int v = min(32 * (first + i) + lane, rows - 1);
+
+			s[i] = segment_of(mine, before + __popc((int)(starts & ((2u << lane) - 1))));
+			before += __popc((int)starts);
+			q7[i] = sx_segment_q7(&s[i], v, c->cell_height);
+			view[i] = sx_unmeasured_look(c, q7[i], v);
+		}
+#pragma unroll
+		for (int i = 0; i < SX_AT_ONCE; i++) {
+			const int v = 32 * (first + i) + lane;
+			const bool inside = v < rows;
+			const int state =
+				inside ? sx_unmeasured_state(c, &s[i], v, q7[i], &view[i]) : (int)SX_ROW_HOLE;
+			struct sx_unmeasured_word word;
+
+			word.measured = __ballot_sync(SX_WARP_ALL_LANES, state == SX_ROW_MEASURED);
+			word.flat = __ballot_sync(SX_WARP_ALL_LANES, state >= SX_ROW_FLAT);
+			word.dark = __ballot_sync(SX_WARP_ALL_LANES, state == SX_ROW_DARK);
+			word.drop = __ballot_sync(SX_WARP_ALL_LANES, state == SX_ROW_DROP);
+			word.beyond = __ballot_sync(SX_WARP_ALL_LANES, inside && q7[i] < c->reach_q7);
+			if (lane == 0 && first + i < words)
+				r.word[first + i] = word;
+		}
 	}
 	__syncwarp();
 }
@@ -107,25 +122,30 @@ __device__ static void look_right(const struct sx_unmeasured_column *c, const st
 /* Returns the reach of the frame in all lanes, as sx_reach_of() does. */
 __device__ static int32_t reach_of(const struct unmeasured_work &w, int lane)
 {
-	for (int i = 0; i < SX_REACH_BINS; i += 32) {
-		const uint32_t seen = __ballot_sync(
-			SX_WARP_ALL_LANES,
-			i + lane < SX_REACH_BINS &&
-				sx_reach_is_seen(w.reach[i + lane], w.columns, w.first.cell_height));
+	uint32_t cells[SX_REACH_BINS / 32];
+	int bin = SX_REACH_BINS;
 
-		if (seen)
-			return sx_reach_q7(i + __ffs((int)seen) - 1);
+	static_assert(SX_REACH_BINS % 32 == 0, "a lane has whole bins");
+#pragma unroll
+	for (int i = 0; i < SX_REACH_BINS / 32; i++)
+		cells[i] = w.reach[32 * i + lane];
+#pragma unroll
+	for (int i = SX_REACH_BINS / 32 - 1; i >= 0; i--) {
+		const uint32_t seen = __ballot_sync(
+			SX_WARP_ALL_LANES, sx_reach_is_seen(cells[i], w.columns, w.first.cell_height));
+
+		bin = seen ? 32 * i + __ffs((int)seen) - 1 : bin;
 	}
-	return sx_reach_q7(SX_REACH_BINS);
+	return sx_reach_q7(bin);
 }
 
-/* Counts the runs of a segment that may end in its middle. */
-__device__ static void count_runs(const struct sx_unmeasured_column *c, const uint8_t *row,
+/* Counts the runs of a segment. */
+__device__ static void count_runs(const struct sx_unmeasured_column *c, const struct sx_unmeasured_word *rows,
 				  struct lane_segment *l)
 {
 	l->parts = 0;
 	for (int v = l->s.v_bottom; v <= (int)l->s.v_top; l->parts++) {
-		const struct sx_unmeasured_run r = sx_unmeasured_next(c, row, &l->s, v);
+		const struct sx_unmeasured_run r = sx_unmeasured_next(c, rows, &l->s, l->foot, v);
 
 		if (l->parts == 0) {
 			l->first = r.unknown;
@@ -139,16 +159,16 @@ __device__ static void count_runs(const struct sx_unmeasured_column *c, const ui
 /*
  * Writes the runs of a segment from entry `to` on, except a first run that is merged into the entry before.
  */
-__device__ static void write_runs(const struct sx_unmeasured_column *c, const uint8_t *row,
+__device__ static void write_runs(const struct sx_unmeasured_column *c, const struct sx_unmeasured_word *rows,
 				  const struct lane_segment *l, bool merged, struct sx_segment *to)
 {
 	int k = merged ? -1 : 0;
 
 	for (int v = l->s.v_bottom; v <= (int)l->s.v_top; k++) {
-		struct sx_unmeasured_run r = {v, (int)l->s.v_top, l->whole};
+		struct sx_unmeasured_run r = {v, l->first_top, l->first && l->s.kind != STIXEL_UNKNOWN};
 
-		if (l->parts > 1 || (l->first && !l->whole))
-			r = sx_unmeasured_next(c, row, &l->s, v);
+		if (v > (int)l->s.v_bottom)
+			r = sx_unmeasured_next(c, rows, &l->s, l->foot, v);
 		if (k >= 0)
 			to[k] = sx_unmeasured_segment(&l->s, &r, c->cell_height);
 		v = r.last + 1;
@@ -159,43 +179,38 @@ __device__ static void write_runs(const struct sx_unmeasured_column *c, const ui
  * Runs sx_unmeasured_part() in all lanes, for up to 32 segments. Returns the new number of segments in all
  * lanes.
  */
-__device__ static int part_list(const struct sx_unmeasured_column *c, uint8_t *row, uint32_t *measured,
+__device__ static int part_list(const struct sx_unmeasured_column *c, const struct column_rows &r, int rows,
 				struct sx_segment *list, int n, int lane)
 {
 	struct lane_segment l = {};
-	bool asks, ground, may_end, few, merged;
-	int rows = 0, seen = 0, before;
-	struct sx_unmeasured_stretch most;
+	bool few, merged;
+	int before;
 	uint32_t stopped, unknown_last;
 
-	if (lane < n) {
+	if (lane < n)
 		l.s = list[lane];
-		l.parts = 1;
-		l.first_top = l.s.v_top;
-		rows = (int)l.s.v_top - (int)l.s.v_bottom + 1;
-	}
-	asks = lane < n && sx_unmeasured_asks(&l.s);
-	ground = asks && l.s.kind == STIXEL_GROUND;
-	look_ground(c, &l, ground, row, measured, lane);
-	seen = asks ? bits_set(measured, l.s.v_bottom, l.s.v_top) : 0;
-	few = asks && SX_UNMEASURED_CELLS * seen < rows;
+	mark_starts(r, (rows + 31) / 32, &l.s, lane < n, lane);
+	fill_rows(c, r, rows, &l.s, lane);
+	few = lane < n && sx_unmeasured_asks(&l.s) && sx_unmeasured_few(r.word, &l.s);
 	/* segments at the foot: below the first one of which more was measured */
 	stopped = __ballot_sync(SX_WARP_ALL_LANES, lane < n && !few) & ((2u << lane) - 1);
-	l.whole = few && (ground || !stopped);
-	most.cells = most.flat = most.dark = most.beyond = rows - seen;
-	most.drop = c->drops ? rows - seen : 0;
-	may_end = asks && !l.whole &&
-		  (sx_unmeasured_ends(c, &l.s, &most) || sx_unmeasured_foot(c, row, &l.s) > 0);
-	look_right(c, &l, may_end, row, lane);
-	l.first = l.last = l.whole || (lane < n && l.s.kind == STIXEL_UNKNOWN);
-	if (may_end)
-		count_runs(c, row, &l);
+	l.whole = few && (l.s.kind == STIXEL_GROUND || !stopped);
+	if (lane < n && !l.whole) {
+		l.foot = sx_unmeasured_foot(c, r.word, &l.s);
+		count_runs(c, r.word, &l);
+		l.first |= l.s.kind == STIXEL_UNKNOWN;
+		l.last |= l.s.kind == STIXEL_UNKNOWN;
+	} else if (lane < n) {
+		l.parts = 1;
+		l.first = l.last = true;
+		l.first_top = l.s.v_top;
+	}
 	unknown_last = __ballot_sync(SX_WARP_ALL_LANES, l.last);
 	merged = lane > 0 && l.first && unknown_last >> (lane - 1) & 1;
 	before = sx_warp_prefix(l.parts - merged, lane) - (l.parts - merged);
 	__syncwarp(); /* wait until all lanes have read the list */
 	if (lane < n)
-		write_runs(c, row, &l, merged, list + before);
+		write_runs(c, r.word, &l, merged, list + before);
 	__syncwarp();
 	if (merged) { /* the highest of all segments that are merged into an entry gives its top */
 		uint32_t *word = (uint32_t *)(list + before - 1);
@@ -212,32 +227,22 @@ static __global__ void __launch_bounds__(32 * WARPS) part(const struct unmeasure
 	const int u = (int)blockIdx.x * WARPS + warp;
 	struct sx_unmeasured_column c = w.first;
 	struct sx_segment *list = w.list + (size_t)u * (size_t)w.rows;
-	uint32_t *measured = shared + warp * words;
-	uint8_t *row = (uint8_t *)(shared + WARPS * words) + warp * w.rows;
+	const struct column_rows r = {(struct sx_unmeasured_word *)shared + warp * words,
+				      (uint32_t *)((struct sx_unmeasured_word *)shared + WARPS * words) +
+					      warp * words};
 	int n;
 
 	if (u >= w.columns)
 		return;
 	c.cells = (const uint16_t *)((const uint8_t *)c.cells + (size_t)u * w.cells_pitch);
 	c.x += u * w.width;
-	c.reach_q7 = reach_of(w, lane);
 	n = w.count[u];
-	for (int v = 0; v < w.rows; v += 32) {
-		const uint8_t at =
-			v + lane < w.rows ? sx_unmeasured_left(&c, v + lane) : (uint8_t)SX_ROW_HOLE;
-		const uint32_t bits = __ballot_sync(SX_WARP_ALL_LANES, at == SX_ROW_MEASURED);
-
-		if (v + lane < w.rows)
-			row[v + lane] = at;
-		if (lane == 0)
-			measured[v / 32] = bits;
-	}
-	__syncwarp();
+	c.reach_q7 = reach_of(w, lane);
 	if (n <= 32) {
-		n = part_list(&c, row, measured, list, n, lane);
+		n = part_list(&c, r, w.rows, list, n, lane);
 	} else if (lane == 0) {
-		sx_unmeasured_look(&c, list, n, row);
-		n = sx_unmeasured_part(&c, row, list, n);
+		sx_unmeasured_fill(&c, list, n, r.word);
+		n = sx_unmeasured_part(&c, r.word, list, n);
 	}
 	if (lane == 0)
 		w.count[u] = (uint16_t)n;
@@ -262,6 +267,8 @@ extern "C" cudaError_t sx_unmeasured_cuda_run(const struct sx_unmeasured_column 
 	w.rows = columns->width;
 	w.width = p->width;
 	SX_LAUNCH(part, (unsigned)(w.columns + WARPS - 1) / WARPS, 32 * WARPS,
-		  WARPS * ((size_t)((w.rows + 31) / 32) * sizeof(uint32_t) + (size_t)w.rows), stream, w);
+		  (size_t)WARPS * (size_t)((w.rows + 31) / 32) *
+			  (sizeof(struct sx_unmeasured_word) + sizeof(uint32_t)),
+		  stream, w);
 	return SX_LAUNCHED();
 }

@@ -66,7 +66,7 @@ struct sx_unmeasured_column {
 	bool drops;	  /* the floor of a low camera: what lies below it is a drop */
 };
 
-/* State of a row of a column: a byte. */
+/* State of a row of a column. */
 enum sx_unmeasured_row {
 	SX_ROW_HOLE,	 /* row without a measurement */
 	SX_ROW_MEASURED, /* has a disparity */
@@ -76,6 +76,29 @@ enum sx_unmeasured_row {
 };
 
 #define SX_UNMEASURED_ROWS 2160 /* most rows of a column */
+#define SX_UNMEASURED_WORDS ((SX_UNMEASURED_ROWS + 31) / 32)
+
+/* The rows of a column as bits: 32 rows. */
+struct sx_unmeasured_word {
+	uint32_t measured;
+	uint32_t flat;	 /* rows without a measurement: flat, dark or drop */
+	uint32_t dark;	 /* rows without a measurement: dark */
+	uint32_t drop;	 /* rows without a measurement: drop */
+	uint32_t beyond; /* rows whose disparity by their segment is less than the reach of the frame */
+};
+
+/* What a row of a column shows. */
+struct sx_unmeasured_view {
+	uint32_t cell; /* disparity, Q4, or SX_DISPARITY_INVALID */
+	uint8_t left,
+		right;	/* tiles, bits SX_TILE_...; right: at the place that the segment's disparity gives */
+	bool has_right; /* that place is in the image */
+};
+
+SX_SEGMENT_INLINE int sx_unmeasured_partner(const struct sx_unmeasured_column *c, int32_t q7)
+{
+	return c->x - q7 / 128;
+}
 
 /* Returns the tile of one image at column x in row v: bits SX_TILE_... */
 SX_SEGMENT_INLINE uint8_t sx_unmeasured_bits(const struct sx_unmeasured_column *c, int side, int x, int v)
@@ -85,42 +108,24 @@ SX_SEGMENT_INLINE uint8_t sx_unmeasured_bits(const struct sx_unmeasured_column *
 	return c->flat[side][(size_t)y * c->flat_pitch[side] + (size_t)(x / SX_FLAT_TILE)];
 }
 
-/* Returns the state of a row that was not measured, by the tile of one image at column x in row v. */
-SX_SEGMENT_INLINE uint8_t sx_unmeasured_tile(const struct sx_unmeasured_column *c, int side, int x, int v)
+/* Reads what row v shows. q7: disparity of its segment there. */
+SX_SEGMENT_INLINE struct sx_unmeasured_view sx_unmeasured_look(const struct sx_unmeasured_column *c,
+							       int32_t q7, int v)
 {
-	const uint8_t bits = sx_unmeasured_bits(c, side, x, v);
+	const int partner = sx_unmeasured_partner(c, q7);
+	struct sx_unmeasured_view r;
 
+	r.cell = c->cells[v];
+	r.left = sx_unmeasured_bits(c, 0, c->x, v);
+	r.has_right = partner >= 0;
+	r.right = sx_unmeasured_bits(c, 1, partner >= 0 ? partner : 0, v);
+	return r;
+}
+
+/* Returns the state of a row that was not measured, by the tile of one image. */
+SX_SEGMENT_INLINE int sx_unmeasured_tile(uint8_t bits)
+{
 	return bits & SX_TILE_DARK ? SX_ROW_DARK : bits & SX_TILE_FLAT ? SX_ROW_FLAT : SX_ROW_HOLE;
-}
-
-/* Returns the state of row v by its cell and the left image. */
-SX_SEGMENT_INLINE uint8_t sx_unmeasured_left(const struct sx_unmeasured_column *c, int v)
-{
-	return c->cells[v] != SX_DISPARITY_INVALID ? (uint8_t)SX_ROW_MEASURED
-						   : sx_unmeasured_tile(c, 0, c->x, v);
-}
-
-/*
- * Returns the state of a hole of a segment by the right image, at the place that the segment's disparity
- * gives.
- */
-SX_SEGMENT_INLINE uint8_t sx_unmeasured_right(const struct sx_unmeasured_column *c,
-					      const struct sx_segment *s, int v)
-{
-	const int partner = c->x - sx_segment_q7(s, v, c->cell_height) / 128;
-
-	return partner >= 0 ? sx_unmeasured_tile(c, 1, partner, v) : (uint8_t)SX_ROW_HOLE;
-}
-
-/*
- * Returns true if one image shows much more contrast in row v than the other at the place that disparity q7 gives.
- */
-SX_SEGMENT_INLINE bool sx_unmeasured_differs(const struct sx_unmeasured_column *c, int32_t q7, int v)
-{
-	const int partner = c->x - q7 / 128;
-
-	return partner >= 0 &&
-	       sx_flat_differs(sx_unmeasured_bits(c, 0, c->x, v), sx_unmeasured_bits(c, 1, partner, v));
 }
 
 /* Returns true if the cell of row v lies below the line of a segment of ground by much. */
@@ -153,26 +158,83 @@ SX_SEGMENT_INLINE bool sx_unmeasured_drops(const struct sx_unmeasured_column *c,
 	return n >= least;
 }
 
-/* Returns the state of row v of a segment by its cell and the left image, of ground by both images' contrast. */
-SX_SEGMENT_INLINE uint8_t sx_unmeasured_left_of(const struct sx_unmeasured_column *c,
-						const struct sx_segment *s, int v)
+/*
+ * Returns the state of row v of a segment by its cell and the left image, of ground by both images' contrast. q7:
+ * disparity of the segment there.
+ */
+SX_SEGMENT_INLINE int sx_unmeasured_left(const struct sx_unmeasured_column *c, const struct sx_segment *s,
+					 int v, int32_t q7, const struct sx_unmeasured_view *r)
 {
-	const uint8_t state = sx_unmeasured_left(c, v);
-	int32_t line;
+	const bool measured = r->cell != SX_DISPARITY_INVALID;
+	const int state = measured ? SX_ROW_MEASURED : sx_unmeasured_tile(r->left);
 
 	if (s->kind != STIXEL_GROUND)
 		return state;
-	if (state <= SX_ROW_MEASURED && sx_unmeasured_bits(c, 0, c->x, v) & SX_TILE_CHANCE)
+	if (state <= SX_ROW_MEASURED && r->left & SX_TILE_CHANCE)
 		return SX_ROW_FLAT;
-	line = sx_segment_q7(s, v, c->cell_height);
 	if (sx_unmeasured_drops(c, s, v))
 		return SX_ROW_DROP;
-	if (state <= SX_ROW_MEASURED && sx_unmeasured_differs(c, line, v))
+	if (state <= SX_ROW_MEASURED && r->has_right && sx_flat_differs(r->left, r->right))
 		return SX_ROW_FLAT;
-	if (state == SX_ROW_MEASURED &&
-	    8 * c->cells[v] + SX_UNMEASURED_LOW_Q7 < line - line / SX_UNMEASURED_LOW_SHARE)
-		return sx_unmeasured_tile(c, 0, c->x, v);
+	if (measured && 8 * (int32_t)r->cell + SX_UNMEASURED_LOW_Q7 < q7 - q7 / SX_UNMEASURED_LOW_SHARE)
+		return sx_unmeasured_tile(r->left);
 	return state;
+}
+
+/* Returns true if the kind of a segment can have unmeasured parts. */
+SX_SEGMENT_INLINE bool sx_unmeasured_asks(const struct sx_segment *s)
+{
+	return s->kind == STIXEL_GROUND || s->kind == STIXEL_OBJECT;
+}
+
+/* Returns the state of row v of a segment. A hole may be flat in the right image. */
+SX_SEGMENT_INLINE int sx_unmeasured_state(const struct sx_unmeasured_column *c, const struct sx_segment *s,
+					  int v, int32_t q7, const struct sx_unmeasured_view *r)
+{
+	const int state = sx_unmeasured_left(c, s, v, q7, r);
+
+	return state == SX_ROW_HOLE && sx_unmeasured_asks(s) && r->has_right ? sx_unmeasured_tile(r->right)
+									     : state;
+}
+
+/* Returns the index of the lowest bit of a word that is not 0. */
+SX_SEGMENT_INLINE int sx_unmeasured_lowest(uint32_t word)
+{
+#ifdef __CUDA_ARCH__
+	return __ffs((int)word) - 1;
+#else
+	return __builtin_ctz(word);
+#endif
+}
+
+SX_SEGMENT_INLINE int sx_unmeasured_count(uint32_t word)
+{
+#ifdef __CUDA_ARCH__
+	return __popc(word);
+#else
+	return __builtin_popcount(word);
+#endif
+}
+
+/* Returns the bits of word w that stand for rows first .. last. */
+SX_SEGMENT_INLINE uint32_t sx_unmeasured_mask(int w, int first, int last)
+{
+	return (w == first / 32 ? 0xffffffffu << first % 32 : 0xffffffffu) &
+	       (w == last / 32 ? 0xffffffffu >> (31 - last % 32) : 0xffffffffu);
+}
+
+/* Returns the first of rows first .. last that is measured, or is not; last + 1 if there is none. */
+SX_SEGMENT_INLINE int sx_unmeasured_find(const struct sx_unmeasured_word *rows, int first, int last,
+					 bool measured)
+{
+	for (int w = first / 32; w <= last / 32; w++) {
+		const uint32_t bits = (measured ? rows[w].measured : ~rows[w].measured) &
+				      sx_unmeasured_mask(w, first, last);
+
+		if (bits)
+			return 32 * w + sx_unmeasured_lowest(bits);
+	}
+	return last + 1;
 }
 
 /*
@@ -193,38 +255,19 @@ SX_SEGMENT_INLINE bool sx_unmeasured_before(const struct sx_unmeasured_column *c
  * Returns the number of rows at the foot of an object that were not measured and show the road or something on it
  * before the object: 0 if they are few.
  */
-SX_SEGMENT_INLINE int sx_unmeasured_foot(const struct sx_unmeasured_column *c, const uint8_t *row,
-					 const struct sx_segment *s)
+SX_SEGMENT_INLINE int sx_unmeasured_foot(const struct sx_unmeasured_column *c,
+					 const struct sx_unmeasured_word *rows, const struct sx_segment *s)
 {
-	int n = 0, before = 0;
+	int n, before = 0;
 
 	if (s->kind != STIXEL_OBJECT)
 		return 0;
-	while (s->v_bottom + n <= (int)s->v_top && row[s->v_bottom + n] != SX_ROW_MEASURED)
-		n++;
+	n = sx_unmeasured_find(rows, s->v_bottom, s->v_top, true) - (int)s->v_bottom;
 	if (n * c->cell_height < SX_UNMEASURED_FOOT_PX) /* most objects: their road is not computed */
 		return 0;
 	while (before < n && sx_unmeasured_before(c, s, s->v_bottom + before))
 		before++;
 	return before * c->cell_height >= SX_UNMEASURED_FOOT_PX ? before : 0;
-}
-
-/* Returns true if the kind of a segment can have unmeasured parts. */
-SX_SEGMENT_INLINE bool sx_unmeasured_asks(const struct sx_segment *s)
-{
-	return s->kind == STIXEL_GROUND || s->kind == STIXEL_OBJECT;
-}
-
-/* Fills row[], one entry per cell: the states by both images. */
-SX_SEGMENT_INLINE void sx_unmeasured_look(const struct sx_unmeasured_column *c, const struct sx_segment *list,
-					  int n, uint8_t *row)
-{
-	for (int i = 0; i < n; i++)
-		for (int v = list[i].v_bottom; v <= (int)list[i].v_top; v++) {
-			row[v] = sx_unmeasured_left_of(c, &list[i], v);
-			if (row[v] == SX_ROW_HOLE && sx_unmeasured_asks(&list[i]))
-				row[v] = sx_unmeasured_right(c, &list[i], v);
-		}
 }
 
 /*
@@ -234,6 +277,23 @@ SX_SEGMENT_INLINE void sx_unmeasured_look(const struct sx_unmeasured_column *c, 
 struct sx_unmeasured_stretch {
 	int cells, flat, dark, beyond, drop;
 };
+
+/* Returns the stretch of rows first .. last, none of which was measured. */
+SX_SEGMENT_INLINE struct sx_unmeasured_stretch sx_unmeasured_stretch_of(const struct sx_unmeasured_word *rows,
+									int first, int last)
+{
+	struct sx_unmeasured_stretch t = {last - first + 1, 0, 0, 0, 0};
+
+	for (int w = first / 32; w <= last / 32; w++) {
+		const uint32_t mask = sx_unmeasured_mask(w, first, last);
+
+		t.flat += sx_unmeasured_count(rows[w].flat & mask);
+		t.dark += sx_unmeasured_count(rows[w].dark & mask);
+		t.beyond += sx_unmeasured_count(rows[w].beyond & mask);
+		t.drop += sx_unmeasured_count(rows[w].drop & mask);
+	}
+	return t;
+}
 
 /* Returns true if a segment does not cross a stretch. */
 SX_SEGMENT_INLINE bool sx_unmeasured_ends(const struct sx_unmeasured_column *c, const struct sx_segment *s,
