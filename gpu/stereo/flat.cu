@@ -1,13 +1,13 @@
 /*
  * Flat areas of both images on the GPU. Must equal sx_flat() (stages/stereo/flat.h) byte for byte.
  *
- * Work:   a block makes 32 x 8 tiles of one image. First its threads find the levels of each of these tiles
- *         and of three more tiles to each side, one byte per row of pixels. Then they combine five tiles in a
+ * Work:   a block makes 32 x 16 tiles of one image. First its threads find the levels of each of these tiles
+ *         and of three more tiles to each side, for each row of pixels. Then they combine five tiles in a
  *         row, and find the widest range of their rows of pixels. Then they combine five of these in a
  *         column, which makes a square. Then each tile checks the nine squares that contain it. An
- *         instruction on four bytes takes about six instructions of the device, so the rows of a tile become
- *         the bytes of a word first.
- * Memory: 6.5 KB of shared memory. Each pixel is read 2.1 times, words of a row by neighbouring lanes, mostly
+ *         instruction on four bytes takes about six instructions of the device, but the maximum of a pair
+ *         (gpu/simd.cuh) is one.
+ * Memory: 20 KB of shared memory. Each pixel is read 1.6 times, words of a row by neighbouring lanes, mostly
  *         from the cache. One byte per tile is written.
  * Ranges: grey levels in bytes.
  * Shapes: any size; rows of pixels are padded to whole words, and the padding is ignored.
@@ -17,10 +17,11 @@
 #include "stages/stereo/flat.h"
 
 #include "gpu/cuda.cuh"
+#include "gpu/simd.cuh"
 #include "gpu/stages_cuda.h"
 
 #define TILES_X 32 /* tiles of a block */
-#define TILES_Y 8
+#define TILES_Y 16
 #define THREADS (TILES_X * TILES_Y)
 #define LAST (SX_FLAT_SQUARE - 1)
 #define BESIDE (SX_FLAT_SQUARE - 2) /* tiles to each side that a tile's squares reach */
@@ -41,13 +42,17 @@ struct flat_work {
 	int width, height, tiles_x, tiles_y;
 };
 
-struct levels {
-	uint8_t least, most, along;
+/*
+ * Levels of the four rows of pixels of one tile, or of several tiles in a row. Pairs of rows; low: 255 less the lowest
+ * level, so that both are maxima.
+ */
+struct alignas(16) rows {
+	uint32_t low[2], high[2];
 };
 
-/* Levels of the four rows of pixels of one tile, or of several tiles in a row: one byte per row of pixels. */
-struct rows {
-	uint32_t least, most;
+/* Levels of several rows. ends: 255 less the lowest level, and the highest level, as a pair. */
+struct alignas(8) levels {
+	uint32_t ends, along;
 };
 
 /* Returns four pixels of row y, from column 4 i on. */
@@ -63,48 +68,46 @@ __device__ static uint32_t word_of(const struct flat_work &w, const struct flat_
 	return word;
 }
 
+/* Returns the largest of the four bytes of each of two words, as a pair. */
+__device__ static uint32_t largest_of(uint32_t a, uint32_t b)
+{
+	const uint32_t m = sx_pair_max(sx_pair_even(a), sx_pair_odd(a));
+	const uint32_t n = sx_pair_max(sx_pair_even(b), sx_pair_odd(b));
+
+	return sx_pair_max(__byte_perm(m, n, 0x5410), __byte_perm(m, n, 0x7632));
+}
+
 /* Returns the levels of the tile in column i and row j, which is in the image. */
 __device__ static struct rows rows_of(const struct flat_work &w, const struct flat_image &p, int i, int j)
 {
-	uint32_t row[SX_FLAT_TILE], column[SX_FLAT_TILE];
+	struct rows r;
 
 #pragma unroll
-	for (int k = 0; k < SX_FLAT_TILE; k++)
-		row[k] = word_of(w, p, i, min(j * SX_FLAT_TILE + k, w.height - 1));
-#pragma unroll
-	for (int k = 0; k < SX_FLAT_TILE; k += 2) { /* makes columns k and k + 1 */
-		const uint32_t above = __byte_perm(row[0], row[1], k ? 0x7362 : 0x5140);
-		const uint32_t below = __byte_perm(row[2], row[3], k ? 0x7362 : 0x5140);
+	for (int pair = 0; pair < 2; pair++) {
+		const int y = j * SX_FLAT_TILE + 2 * pair;
+		const uint32_t a = word_of(w, p, i, min(y, w.height - 1));
+		const uint32_t b = word_of(w, p, i, min(y + 1, w.height - 1));
 
-		column[k] = __byte_perm(above, below, 0x5410);
-		column[k + 1] = __byte_perm(above, below, 0x7632);
+		r.low[pair] = largest_of(~a, ~b);
+		r.high[pair] = largest_of(a, b);
 	}
-	return (struct rows){__vminu4(__vminu4(column[0], column[1]), __vminu4(column[2], column[3])),
-			     __vmaxu4(__vmaxu4(column[0], column[1]), __vmaxu4(column[2], column[3]))};
+	return r;
 }
 
 /* Returns the levels of four rows together, and the widest range of one row. */
-__device__ static struct levels levels_of(struct rows r)
+__device__ static struct levels levels_of(const struct rows &r)
 {
-	struct levels l = {255, 0, 0};
+	const uint32_t low = sx_pair_max(r.low[0], r.low[1]), high = sx_pair_max(r.high[0], r.high[1]);
+	struct levels l = {sx_pair_max(__byte_perm(low, high, 0x5410), __byte_perm(low, high, 0x7632)), 0};
 
 #pragma unroll
 	for (int k = 0; k < SX_FLAT_TILE; k++) {
-		const uint8_t low = (uint8_t)(r.least >> 8 * k), high = (uint8_t)(r.most >> 8 * k);
+		const uint32_t least = 255 - (r.low[k / 2] >> 16 * (k % 2) & 0xffff);
+		const uint32_t most = r.high[k / 2] >> 16 * (k % 2) & 0xffff;
 
-		l.least = min(l.least, low);
-		l.most = max(l.most, high);
-		l.along = max(l.along, sx_flat_along(low, high));
+		l.along = max(l.along, (uint32_t)sx_flat_along((uint8_t)least, (uint8_t)most));
 	}
 	return l;
-}
-
-__device__ static struct levels join(struct levels a, struct levels b)
-{
-	a.least = min(a.least, b.least);
-	a.most = max(a.most, b.most);
-	a.along = max(a.along, b.along);
-	return a;
 }
 
 static __global__ void __launch_bounds__(THREADS) find_flat(const struct flat_work w)
@@ -112,7 +115,8 @@ static __global__ void __launch_bounds__(THREADS) find_flat(const struct flat_wo
 	__shared__ struct rows tile[HIGH][WIDE];
 	__shared__ struct levels line[HIGH][STARTS];
 	__shared__ uint8_t square[HIGH - LAST][STARTS];
-	const struct flat_image p = w.image[blockIdx.z];
+	/* an index that is known only at run time would make each thread copy the arguments */
+	const struct flat_image p = blockIdx.z ? w.image[1] : w.image[0];
 	const int x0 = (int)blockIdx.x * TILES_X - BESIDE, y0 = (int)blockIdx.y * TILES_Y - BESIDE;
 	const int me = (int)threadIdx.x;
 
@@ -126,8 +130,11 @@ static __global__ void __launch_bounds__(THREADS) find_flat(const struct flat_wo
 
 #pragma unroll
 		for (int k = 1; k <= LAST; k++) {
-			r.least = __vminu4(r.least, t[k].least);
-			r.most = __vmaxu4(r.most, t[k].most);
+#pragma unroll
+			for (int pair = 0; pair < 2; pair++) {
+				r.low[pair] = sx_pair_max(r.low[pair], t[k].low[pair]);
+				r.high[pair] = sx_pair_max(r.high[pair], t[k].high[pair]);
+			}
 		}
 		line[i / STARTS][i % STARTS] = levels_of(r);
 	}
@@ -136,11 +143,17 @@ static __global__ void __launch_bounds__(THREADS) find_flat(const struct flat_wo
 		const int x = x0 + i % STARTS, y = y0 + i / STARTS;
 		struct levels l = line[i / STARTS][i % STARTS];
 
-		for (int k = 1; k <= LAST; k++)
-			l = join(l, line[i / STARTS + k][i % STARTS]);
+#pragma unroll
+		for (int k = 1; k <= LAST; k++) {
+			const struct levels more = line[i / STARTS + k][i % STARTS];
+
+			l.ends = sx_pair_max(l.ends, more.ends);
+			l.along = max(l.along, more.along);
+		}
 		square[i / STARTS][i % STARTS] =
 			x >= -1 && y >= -1 && x + LAST <= w.tiles_x && y + LAST <= w.tiles_y
-				? sx_flat_bits(l.least, l.most, l.along)
+				? sx_flat_bits((uint8_t)(255 - (l.ends & 0xffff)), (uint8_t)(l.ends >> 16),
+					       (uint8_t)l.along)
 				: 0;
 	}
 	__syncthreads();
