@@ -262,12 +262,14 @@ static cudaError_t chain_match(struct sx_context *x)
  */
 static cudaError_t chain_road(struct sx_context *x)
 {
+	const struct sx_slanted_cuda *slanted = x->stages.slanted;
 	cudaError_t e;
 
 	x->clock.since[SX_STAGE_ROAD] = x->clock.last;
 	if ((e = side_begin(x, &x->side)) ||
 	    (e = sx_road_cuda_run(x->stages.road, &x->taps[SX_TAP_LEFT_RIGHT], x->input_device, x->road,
 				  x->side.stream)) ||
+	    (slanted && (e = sx_slanted_cuda_set_road(slanted, x->road, x->scores.in, x->side.stream))) ||
 	    (e = sx_cuda_mark(stamp(x, SX_STAGE_ROAD), x->side.stream)))
 		return e;
 	return side_end(&x->side);
@@ -381,8 +383,8 @@ static cudaError_t choose_stixels(struct sx_context *x)
 	const struct sx_cuda_stages *s = &x->stages;
 
 	if (s->slanted)
-		return sx_slanted_cuda_run(s->slanted, x->road, x->scores.in, columns, &x->cells_confidence,
-					   &x->scores.cells, &x->segments, x->stream);
+		return sx_slanted_cuda_run(s->slanted, columns, &x->cells_confidence, &x->scores.cells,
+					   &x->segments, x->stream);
 	return s->rdp ? sx_rdp_cuda_run(s->rdp, x->road, columns, &x->segments, x->stream)
 		      : sx_dp_cuda_run(s->dp, x->road, columns, &x->segments, x->stream);
 }

@@ -337,8 +337,15 @@ void sx_slanted_cuda_destroy(struct sx_slanted_cuda *s)
 	free(s);
 }
 
-cudaError_t sx_slanted_cuda_run(const struct sx_slanted_cuda *s, const struct sx_cuda_road *road,
-				const struct sx_cuda_scores *in, const struct sx_image *columns,
+cudaError_t sx_slanted_cuda_set_road(const struct sx_slanted_cuda *s, const struct sx_cuda_road *road,
+				     const struct sx_cuda_scores *in, cudaStream_t stream)
+{
+	SX_LAUNCH(slanted_set_road, 1, ROAD_THREADS, 0, stream, road, s->classes == SLANTED_NONE ? NULL : in,
+		  s->a, s->height, s->road, s->row);
+	return SX_LAUNCHED();
+}
+
+cudaError_t sx_slanted_cuda_run(const struct sx_slanted_cuda *s, const struct sx_image *columns,
 				const struct sx_image *confidence, const struct sx_image *scores,
 				const struct sx_segments *out, cudaStream_t stream)
 {
@@ -360,8 +367,6 @@ cudaError_t sx_slanted_cuda_run(const struct sx_slanted_cuda *s, const struct sx
 	a.list = out->list;
 	a.list_count = out->count;
 	a.total = out->total;
-	SX_LAUNCH(slanted_set_road, 1, ROAD_THREADS, 0, stream, road, s->classes == SLANTED_NONE ? NULL : in,
-		  a, s->height, s->road, s->row);
 	SX_LAUNCH((kernel), grid, 32 * (s->group ? SLANTED_GROUP : SLANTED_WARPS), s->shared, stream, a);
 	return SX_LAUNCHED();
 }

@@ -109,9 +109,10 @@ static int check_task_on(const struct task *t, int sms)
 
 		sx_slanted_run(reference, &t->road, &t->d, t->c.data ? &t->c : NULL,
 			       scored ? &t->scores : NULL, &want);
-		ON_DEVICE(sx_slanted_cuda_run(
-			s, road, sx_cuda_upload(&x.memory, scored ? &there : &none, sizeof(none)), &dev_d,
-			t->c.data ? &dev_c : NULL, t->scores.data ? &dev_scores : NULL, &dev, x.stream));
+		ON_DEVICE(sx_slanted_cuda_set_road(
+			s, road, sx_cuda_upload(&x.memory, scored ? &there : &none, sizeof(none)), x.stream));
+		ON_DEVICE(sx_slanted_cuda_run(s, &dev_d, t->c.data ? &dev_c : NULL,
+					      t->scores.data ? &dev_scores : NULL, &dev, x.stream));
 		read_segments(&x, &dev, &got);
 		for (int u = 0; u < columns; u++) {
 			check_column(t, u, &want, &got);

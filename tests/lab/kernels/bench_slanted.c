@@ -57,8 +57,11 @@ static cudaError_t run_columns(void *arg)
 {
 	const struct slanted *s = arg;
 
-	return sx_slanted_cuda_run(s->segmenter, s->road, s->given, &s->columns, &s->columns_confidence,
-				   &s->scores, &s->out, s->b->stream);
+	const cudaError_t e = sx_slanted_cuda_set_road(s->segmenter, s->road, s->given, s->b->stream);
+
+	return e ? e
+		 : sx_slanted_cuda_run(s->segmenter, &s->columns, &s->columns_confidence, &s->scores, &s->out,
+				       s->b->stream);
 }
 
 static void time_one(struct slanted *s, const char *what, cudaError_t (*run)(void *))
