@@ -394,14 +394,14 @@ class Case:
 # fog and darkness begins where 3 % of the contrast is left, which can still be matched. The two points beside a patch
 # lie in the row of cells at its edge.
 KNOWN = {
-    "": {"patch before the road": "ground", "fog, sight": "ground",
-         "dark from": "ground walls", "night, noise 8": "lost"},
-    "stereo.cost=census": {"patch": "early space ground"},
-    "stereo.cost=census48": {"patch": "blind early space ground"},
-    "stereo.cost=census63": {"patch": "early space ground"},
-    "stereo.cost=zncc": {"patch": "early space ground"},
-    "stixels.method=dp": {"bonnet masked, black": "shut", "patch": "blind early space ground"},
-    "stixels.method=rdp": {"bonnet masked, black": "shut", "patch": "blind early space ground shut lost"},
+    "": {"patch before the road": "ground", "fog, sight": "ground", "dark from": "ground walls"},
+    "stereo.cost=census": {"patch, grey, noise 5": "space ground"},
+    "stereo.cost=census48": {"patch, grey, noise 5": "space ground"},
+    "stereo.cost=census63": {"patch, grey, noise 5": "space ground"},
+    "stereo.cost=zncc": {"patch, grey, noise": "space ground"},
+    "stixels.method=dp": {"bonnet masked, black": "shut", "patch, grey, noise": "space ground",
+                          "patch, black, right": "space"},
+    "stixels.method=rdp": {"bonnet masked, black": "shut", "patch": "space ground shut lost"},
 }
 
 
