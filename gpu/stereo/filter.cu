@@ -29,7 +29,8 @@
 #ifndef THREADS_MAX
 #define THREADS_MAX 512
 #endif
-#define BLOCKS_MIN 2 /* blocks of THREADS_MAX threads per multiprocessor: 64 registers */
+/* blocks of THREADS_MAX threads per multiprocessor: 64 registers with the median, else 40 */
+#define BLOCKS_MIN(median) ((median) ? 2 : 3)
 #define SHARED_MAX 49152
 #define SHARED_PER_PIXEL 6
 
@@ -81,75 +82,118 @@ __device__ static void filter_strip(const struct filter_work *w, int y, uint16_t
 
 /* ---- left-right check ---- */
 
+#define CHECKED_AT_ONCE 8 /* pixels that a thread checks at once: 16 bytes */
+
 /*
- * Returns the checked disparity of pixel x, Q4, or INVALID. right: row of the right map. flat_left: pixel x
- * is in a flat tile. flat_right: row of tiles of the right image, or NULL.
+ * The flat tiles of a strip as bits, in shared memory. A strip lies in one row of tiles, because ROWS divides
+ * SX_FLAT_TILE.
  */
-__device__ __forceinline__ int checked(const struct filter_work *w, const uint16_t *right, bool flat_left,
-				       const uint8_t *flat_right, int x, int v)
+struct flat_bits {
+	uint32_t *left, *right;
+};
+
+/* Returns the bits of tiles from pixel x on, the tile of x first. */
+__device__ __forceinline__ uint32_t flat_from(const uint32_t *bits, int x)
 {
-	int d = v >> 4, k = x - d, partner = k - w->min_disparity;
+	return bits[x / (32 * SX_FLAT_TILE)] >> x / SX_FLAT_TILE % 32;
+}
+
+/* Returns the places of a strip's flat tiles. bits: room for them. */
+__device__ __forceinline__ struct flat_bits flat_of(const struct filter_work *w, uint32_t *bits)
+{
+	return (struct flat_bits){bits, bits + (SX_FLAT_TILES(w->width) + 31) / 32};
+}
+
+/* Reads the flat tiles of the strip that begins in row y. */
+__device__ static void load_flat(const struct filter_work *w, int y, uint32_t *bits)
+{
+	const int tiles = SX_FLAT_TILES(w->width), words = (tiles + 31) / 32, lane = (int)threadIdx.x % 32;
+
+	for (int i = (int)threadIdx.x / 32; i < 2 * words; i += (int)blockDim.x / 32) {
+		const bool second = i >= words;
+		const int x = 32 * (second ? i - words : i) + lane;
+		const uint8_t *flat = second ? w->flat[1] : w->flat[0];
+		const size_t pitch = second ? w->flat_pitch[1] : w->flat_pitch[0];
+		const bool set = flat && x < tiles &&
+				 (flat[(size_t)(y / SX_FLAT_TILE) * pitch + (size_t)x] & SX_TILE_FLAT);
+		const uint32_t all = __ballot_sync(ALL_LANES, set);
+
+		if (lane == 0)
+			bits[i] = all;
+	}
+}
+
+/* Returns the checked disparity of pixel x, Q4, or INVALID. right: row of the right map. */
+__device__ __forceinline__ int checked(const struct filter_work *w, const uint16_t *right,
+				       const uint32_t *flat_right, bool flat_left, int x, int v)
+{
+	const int d = v >> 4, k = x - d, partner = k - w->min_disparity;
+	const bool inside = partner >= 0 && partner < w->width;
 	bool good = v != INVALID && x < w->width && !flat_left;
 
 	if (w->tolerance >= 0 && good) {
 		if (k >= 0 && abs((int)right[k] - d) > w->tolerance)
 			good = false;
-		if (!w->keep && (k < 0 || partner < 0 || partner >= w->width || x >= w->end))
+		if (!w->keep && (k < 0 || !inside || x >= w->end))
 			good = false;
 	}
-	if (flat_right && good && partner >= 0 && partner < w->width)
-		good = !(flat_right[partner / SX_FLAT_TILE] & SX_TILE_FLAT);
+	if (good && inside)
+		good = !(flat_from(flat_right, partner) & 1);
 	return good ? max(v + 16 * w->min_disparity, 0) : INVALID;
 }
 
-template <int ROWS>
-__device__ static void check_strip(const struct filter_work *w, int y, uint16_t *left, const uint16_t *right)
+/* Makes the confidence of invalid pixels 0. map: disparities from pixel x on. */
+__device__ static void check_confidence(const struct filter_work *w, uint8_t *row, int x,
+					const uint32_t map[CHECKED_AT_ONCE / 2])
 {
-	int words = w->stride / 2, row = 0, word = (int)threadIdx.x;
+	for (int i = 0; i < CHECKED_AT_ONCE && x + i < w->width; i++)
+		if ((int)(map[i / 2] >> 16 * (i % 2) & 0xffff) == INVALID)
+			row[x + i] = 0;
+}
 
-	for (;; word += (int)blockDim.x) {
-		int x, a, b;
-		uint32_t both, *at;
+template <int ROWS>
+__device__ static void check_strip(const struct filter_work *w, int y, uint16_t *left, const uint16_t *right,
+				   const struct flat_bits *flat)
+{
+	const int groups = w->stride / CHECKED_AT_ONCE;
+	int row = 0, group = (int)threadIdx.x;
 
-		for (; word >= words; word -= words)
+	for (;; group += (int)blockDim.x) {
+		for (; group >= groups; group -= groups)
 			row++;
 		if (row >= ROWS || y + row >= w->height)
 			return;
-		x = 2 * word;
-		at = reinterpret_cast<uint32_t *>(&left[row * w->stride + x]);
-		both = *at;
-		const uint8_t *flat_right = NULL;
-		bool flat_left = false;
+		const int x = CHECKED_AT_ONCE * group;
+		const uint32_t flat_left = flat_from(flat->left, x);
+		uint4 *const at = reinterpret_cast<uint4 *>(&left[row * w->stride + x]);
+		const uint4 read = *at;
+		uint32_t map[CHECKED_AT_ONCE / 2] = {read.x, read.y, read.z, read.w};
 
-		if (w->flat[0] && x < w->width) {
-			const size_t tiles = (size_t)((y + row) / SX_FLAT_TILE);
+#pragma unroll
+		for (int i = 0; i < CHECKED_AT_ONCE; i += 2) {
+			const bool is_flat = flat_left >> i / SX_FLAT_TILE & 1;
+			const int a = checked(w, &right[row * w->stride], flat->right, is_flat, x + i,
+					      (int)(map[i / 2] & 0xffff)),
+				  b = checked(w, &right[row * w->stride], flat->right, is_flat, x + i + 1,
+					      (int)(map[i / 2] >> 16));
 
-			flat_left = w->flat[0][tiles * w->flat_pitch[0] + (size_t)(x / SX_FLAT_TILE)] &
-				    SX_TILE_FLAT;
-			flat_right = w->flat[1] + tiles * w->flat_pitch[1];
+			map[i / 2] = (uint32_t)a | (uint32_t)b << 16;
 		}
-		a = checked(w, &right[row * w->stride], flat_left, flat_right, x, (int)(both & 0xffff));
-		b = checked(w, &right[row * w->stride], flat_left, flat_right, x + 1, (int)(both >> 16));
-		both = (uint32_t)a | (uint32_t)b << 16;
-		*at = both;
-		if (x >= w->width)
-			continue;
-		*reinterpret_cast<uint32_t *>(w->final_map + (size_t)(y + row) * w->final_pitch + 2 * x) =
-			both;
+		const uint4 written = make_uint4(map[0], map[1], map[2], map[3]);
+
+		*at = written;
+		*reinterpret_cast<uint4 *>(w->final_map + (size_t)(y + row) * w->final_pitch + 2 * x) =
+			written;
 		if (w->checked)
-			*reinterpret_cast<uint32_t *>(w->checked + (size_t)(y + row) * w->checked_pitch +
-						      2 * x) = both;
-		if (!w->confidence)
-			continue;
-		if (a == INVALID)
-			w->confidence[(size_t)(y + row) * w->confidence_pitch + x] = 0;
-		if (b == INVALID && x + 1 < w->width)
-			w->confidence[(size_t)(y + row) * w->confidence_pitch + x + 1] = 0;
+			*reinterpret_cast<uint4 *>(w->checked + (size_t)(y + row) * w->checked_pitch +
+						   2 * x) = written;
+		if (w->confidence)
+			check_confidence(w, w->confidence + (size_t)(y + row) * w->confidence_pitch, x, map);
 	}
 }
 
 template <int ROWS, bool MEDIAN, bool SPECKLE>
-__global__ void __launch_bounds__(THREADS_MAX, BLOCKS_MIN) filter_kernel(struct filter_work w)
+__global__ void __launch_bounds__(THREADS_MAX, BLOCKS_MIN(MEDIAN)) filter_kernel(struct filter_work w)
 {
 	SX_DYNAMIC_SHARED(uint16_t, left);
 	int places = ROWS * w.stride, y = (int)blockIdx.x * ROWS;
@@ -158,8 +202,12 @@ __global__ void __launch_bounds__(THREADS_MAX, BLOCKS_MIN) filter_kernel(struct 
 	uint16_t *right = left + places; /* shares memory that parent uses later */
 
 	filter_strip<ROWS, MEDIAN>(&w, y, left, right);
+	/* the second half of parent's memory is free until components are joined */
+	load_flat(&w, y, reinterpret_cast<uint32_t *>(right + places));
 	__syncthreads();
-	check_strip<ROWS>(&w, y, left, right);
+	const struct flat_bits flat = flat_of(&w, reinterpret_cast<uint32_t *>(right + places));
+
+	check_strip<ROWS>(&w, y, left, right, &flat);
 	if (!SPECKLE)
 		return;
 	__syncthreads();
