@@ -9,7 +9,6 @@
 
 #include "base/contract.h"
 #include "config/option.h"
-#include "stages/motion/group.h"
 #include "stages/stereo/sgm.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/reduce.h"
@@ -138,14 +137,24 @@ static double context_bytes(const struct sx_context_config *c)
 	if (f->left_right >= 0)
 		bytes += 4 * pixels;
 	if (c->params.motion.mode != SX_MOTION_MODE_OFF)
-		bytes += 40 * pixels + columns * most * sizeof(struct sx_motion_velocity);
+		bytes += 9 * pixels;
 	return bytes + (c->rectify ? 2 * 16 * pixels : 0);
+}
+
+/* Returns the bytes of the views and of the filter of motion, which all contexts share. */
+static double chain_bytes(const struct sx_context_config *c)
+{
+	const double pixels = (double)c->width * c->height;
+	const enum sx_motion_mode mode = c->params.motion.mode;
+
+	return mode == SX_MOTION_MODE_OFF ? 0 : (mode == SX_MOTION_MODE_FILTER ? 60 : 35) * pixels;
 }
 
 size_t sx_frame_cost_memory(size_t held, int count, const struct sx_context_config *now,
 			    const struct sx_context_config *next)
 {
-	const double more = count * (context_bytes(next) - context_bytes(now));
+	const double more =
+		count * (context_bytes(next) - context_bytes(now)) + chain_bytes(next) - chain_bytes(now);
 
 	sx_must(count, >, 0);
 	if (held == 0)
@@ -176,7 +185,7 @@ static double engine_bytes(const struct sx_context_config *c, int count)
 	const struct sx_stereo_params *s = &c->params.stereo;
 	const double pixels = (double)c->width * c->height;
 
-	return pixels * (PIXEL_BYTES + volume_bytes(s)) + count * context_bytes(c);
+	return pixels * (PIXEL_BYTES + volume_bytes(s)) + chain_bytes(c) + count * context_bytes(c);
 }
 
 int64_t sx_frame_cost_making_ns(const struct sx_context_config *c, int count)

@@ -178,6 +178,11 @@ static void memory_is_predicted_from_above(void **state)
 	need = sx_frame_cost_memory(held, 2, &now, &next) >> 20;
 	assert_in_range(need, 73, 100);
 	next = now;
+	next.params.motion.mode = SX_MOTION_MODE_FILTER; /* 65 MB more: 7 for each context, 51 for all */
+	need = sx_frame_cost_memory(held, 2, &now, &next) >> 20;
+	assert_in_range(need, 131, 150);
+	assert_in_range((sx_frame_cost_memory(held, 4, &now, &next) >> 20) - need, 14, 20); /* 15 MB */
+	next = now;
 	next.params.filters.speckle_size = 0; /* savings do not reduce the prediction */
 	assert_int_equal(sx_frame_cost_memory(held, 2, &now, &next),
 			 sx_frame_cost_memory(held, 2, &now, &now));
