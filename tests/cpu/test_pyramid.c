@@ -22,7 +22,7 @@
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define DRAWN_MOST (DRAWN / 3)
 #else
-#define DRAWN_MOST (IS_FEWER || IS_EMULATED ? DRAWN / 3 : DRAWN)
+#define DRAWN_MOST (IS_EMULATED ? DRAWN / 6 : IS_FEWER ? DRAWN / 3 : DRAWN)
 #endif
 
 static void run_frame(struct run *r, const struct engine_case *t, const struct engine_frame *f)
@@ -77,12 +77,21 @@ static struct engine_case pyramid_case(uint64_t seed)
 	return t;
 }
 
+/*
+ * The vectors of a case, by turns. In an emulator most cases have vectors, because the code without them is the
+ * same C on each machine.
+ */
+static int vectors_of(int i)
+{
+	return IS_EMULATED && simd_count > 1 && i % 4 ? 1 + i % (simd_count - 1) : i;
+}
+
 static void test_drawn(void **state)
 {
 	for (int i = 0; i < DRAWN_MOST; i++) {
 		const struct engine_case t = engine_case_pyramid(5000 + (uint64_t)i, true);
 
-		check_case(&t, 1 + i % 4, i);
+		check_case(&t, 1 + i % 4, vectors_of(i));
 	}
 }
 

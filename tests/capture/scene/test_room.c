@@ -129,6 +129,8 @@ static void test_ramps_are_not_steep(void **state)
 {
 	int ramps = 0;
 
+	if (EMULATED(SAME_BYTES))
+		return;
 	for (unsigned seed = 1; seed <= SEEDS; seed++) {
 		struct street s;
 

@@ -14,6 +14,7 @@
 #include "stages/motion/corners.h"
 #include "stages/motion/ego.h"
 #include "tests/check.h"
+#include "tests/emulated.h"
 
 enum { COUNT = 1600 };
 
@@ -122,7 +123,7 @@ static void step_and_offset_come_back(void **state)
 	int runs = 0;
 
 	(void)state;
-	for (uint64_t seed = 0; seed < 100; seed++) {
+	for (uint64_t seed = 0; seed < ENOUGH_OF(100); seed++) {
 		struct check_rng r = check_rng_seed(seed + 1000);
 		const double turn[3] = {0.004 * normal(&r), 0.012 * normal(&r), 0.002 * normal(&r)};
 		const double way[3] = {0.02 * normal(&r), 0.02 * normal(&r), 1.0 + 1.5 * uniform(&r)};
