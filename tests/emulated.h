@@ -43,5 +43,9 @@
 #define SAME_BYTES "the pictures and their truth have the same bytes there"
 /* IS_EMULATED for a test that is left out. Prints the reason if true. */
 #define EMULATED(why) (IS_EMULATED && printf("# not with an emulator: %s: %s\n", __func__, why) > 0)
+/* IS_SLOW for a test that is left out. Prints the reason if true. */
+#define TOO_SLOW(why) \
+	(IS_SLOW &&   \
+	 printf("# not with %s: %s: %s\n", IS_EMULATED ? "an emulator" : "a slow build", __func__, why) > 0)
 
 #endif

@@ -20,7 +20,7 @@
 
 #define DRAWN 120
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define DRAWN_MOST (DRAWN / 3)
+#define DRAWN_MOST (DRAWN / 6)
 #else
 #define DRAWN_MOST (IS_EMULATED ? DRAWN / 6 : IS_FEWER ? DRAWN / 3 : DRAWN)
 #endif
@@ -41,6 +41,20 @@ static void run_close(struct run *r)
 	r->backend->close(r->device);
 }
 
+/*
+ * Opens the engine for comparison: the reference. If IS_SLOW, it judges one case in three, and the cpu engine without
+ * vectors and with one thread judges the others, as in test_engine.c.
+ */
+static void open_judge(struct run *r)
+{
+	static int turn;
+
+	if (IS_SLOW && turn++ % 3)
+		assert_true(run_open(r, &sx_backend_cpu, "plain", 1));
+	else
+		assert_true(run_open(r, &sx_backend_reference, NULL, 1));
+}
+
 /* Checks a case with all vectors, or with one kind in turn. */
 static void check_case(const struct engine_case *t, int threads, int only)
 {
@@ -49,7 +63,7 @@ static void check_case(const struct engine_case *t, int threads, int only)
 	bool same = true;
 
 	engine_frame_init(&f, t);
-	run_open(&want, &sx_backend_reference, NULL, 1);
+	open_judge(&want);
 	run_frame(&want, t, &f);
 	for (int i = 0; i < simd_count; i++) {
 		struct run got;

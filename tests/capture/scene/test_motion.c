@@ -289,7 +289,7 @@ static void test_movers_do_not_meet(void **state)
 	if (EMULATED(SAME_BYTES))
 		return;
 	for (int i = 0; i < SCENES; i++)
-		for (unsigned seed = 1; seed <= 8; seed++) {
+		for (unsigned seed = 1; seed <= ENOUGH_OF(8); seed++) {
 			struct sx_scene *s = create(names[i], seed, 10, 64, 64);
 			struct sx_world_motion *m = s->motion;
 
@@ -343,7 +343,7 @@ static void test_nothing_stands_in_the_way(void **state)
 	if (EMULATED(SAME_BYTES))
 		return;
 	for (int i = 0; i < SCENES; i++)
-		for (unsigned seed = 1; seed <= 6; seed++) {
+		for (unsigned seed = 1; seed <= ENOUGH_OF(6); seed++) {
 			struct sx_scene *s = create(names[i], seed, 10, 64, 64);
 
 			for (uint32_t frame = 0; frame < 240; frame += 6) {
@@ -472,7 +472,7 @@ static void compare(const struct moving *before, const struct moving *now, doubl
 /* Grey values of frame n equal the values of frame n-1 at the places that the truth of motion gives. */
 static void test_motion_leads_to_the_same_surface(void **state)
 {
-	if (EMULATED(SAME_BYTES))
+	if (TOO_SLOW(SAME_BYTES))
 		return;
 	for (int i = 0; i < SCENES; i++) {
 		struct difference stands = {0}, moves = {0};
@@ -575,7 +575,7 @@ static void watch(struct moving *m, struct show *r)
 
 static void test_scenes_show_what_their_names_say(void **state)
 {
-	if (EMULATED(SAME_BYTES))
+	if (TOO_SLOW(SAME_BYTES))
 		return;
 	for (int i = 0; i < SCENES; i++) {
 		struct show all = {0};

@@ -400,7 +400,7 @@ static void test_streets_are_streets(void **state)
 {
 	if (EMULATED(SAME_BYTES))
 		return;
-	for (unsigned seed = 1; seed <= 6; seed++) {
+	for (unsigned seed = 1; seed <= ENOUGH_OF(6); seed++) {
 		long kinds[3] = {0}, hidden = 0, near = 0;
 		struct street s;
 
