@@ -2,6 +2,7 @@
 # dropped, the counters and messages, and a writer that dies, writes nonsense, or truncates its memory.
 #
 # SPDX-License-Identifier: Apache-2.0
+import itertools
 import os
 import signal
 import time
@@ -130,12 +131,19 @@ class External(TestCase):
 
         def next_pair(number):
             return until(lambda: offered.frame(offered.live()[2]) if offered.live()[2] > number else None, 30, "pair")
+        def published():
+            return i.status()["frames"]["published"]
         pair = next_pair(0)
-        for byte in (1, 2, 3):  # map 2 is 1 ms late: it belongs to no pair
-            net.give(pair.left_ns + (byte == 2) * 1000000, byte)
-            pair = next_pair(pair.number)
-        self.until_state(i, lambda s: s["frames"]["published"] == 2 and s["frames"]["dropped"]["no_map"] > 0, "frames")
-        self.assertEqual([f.label for f in i.ring().frames()], [1, 3])
+        for byte in (1, 2, 3):  # map 2 has the time of 1 ms later: it belongs to no pair
+            before = published()
+            while True:  # on a busy machine a map may miss its pair: then the next pair gets one
+                net.give(pair.left_ns + (byte == 2) * 1000000, byte)
+                pair = next_pair(pair.number)
+                if byte == 2 or published() > before:
+                    break
+        self.until_state(i, lambda s: s["frames"]["dropped"]["no_map"] > 0, "a pair without a map")
+        until(lambda: [label for label, _ in itertools.groupby(f.label for f in i.ring().frames())] == [1, 3], 30,
+              "frames of maps 1 and 3 alone")
         until(lambda: i.ring_state()[0] == "running" == offered.live()[0], 30, "state of both rings")
         net.close()
         self.until_state(i, lambda s: s["state"] == "degraded", "degraded")
