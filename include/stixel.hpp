@@ -228,13 +228,14 @@ template <class Pixel> class image
 };
 
 /*
- * Laser scan computed from a frame. Element i of ranges and begins has the angle options.angle_min + i *
+ * Laser scan computed from a frame. Element i of ranges, begins and speeds has the angle options.angle_min + i *
  * options.angle_increment. stixel_scan() defines the ranges.
  */
 struct scan {
 	stixel_scan_options options;
 	std::vector<float> ranges; /* m; +infinity: free, NaN: not seen */
 	std::vector<float> begins; /* m; distance from which on the angle was seen */
+	std::vector<float> speeds; /* m/s; of the obstacle along the ray: stixel_scan_speeds() */
 };
 
 class frame
@@ -339,8 +340,9 @@ class frame
 			return std::nullopt;
 		s.ranges.resize(s.options.count);
 		s.begins.resize(s.options.count);
-		if (stixel_scan_seen(&f_, &s.options, sizeof(s.options), s.ranges.data(), s.begins.data()) !=
-		    1)
+		s.speeds.resize(s.options.count);
+		if (stixel_scan_speeds(&f_, &s.options, sizeof(s.options), s.ranges.data(), s.begins.data(),
+				       s.speeds.data()) != 1)
 			return std::nullopt;
 		return s;
 	}

@@ -163,6 +163,16 @@ STIXEL_API int stixel_scan(const struct stixel_frame *frame, const struct stixel
  */
 STIXEL_API int stixel_scan_seen(const struct stixel_frame *frame, const struct stixel_scan_options *options,
 				size_t bytes, float *ranges, float *begins);
+/*
+ * (since 1.8) Computes a scan as stixel_scan_seen() does. begins may be NULL. speeds[count] also receives the speed
+ * over the ground of the obstacle that the range is of, along its ray in the plane of the road, m/s: positive away from
+ * the vehicle. It is 0 or nearly so for what stands, whether the vehicle moves or not (stixel_ego_of() says how it
+ * moves). It is NAN where the range is no number, where the state of the obstacle's stixel is unknown
+ * (stixel_velocity()), and for drops and ground of other classes. If several obstacles have the same range, the speed
+ * is that of the first one, by column, then by height.
+ */
+STIXEL_API int stixel_scan_speeds(const struct stixel_frame *frame, const struct stixel_scan_options *options,
+				  size_t bytes, float *ranges, float *begins, float *speeds);
 
 /* ---- since 1.5: points --------------------------------------------------------------------------------- */
 

@@ -176,6 +176,15 @@ static void scan_put_free(struct sx_scan *s, struct sx_scan_span span)
 	}
 }
 
+/* Returns the part of the velocity of the obstacle that is being added along angle i. */
+static float scan_speed(const struct sx_scan *s, int64_t i)
+{
+	double sine, cosine;
+
+	sx_sin_cos((double)s->o.angle_min + (double)i * (double)s->o.angle_increment, &sine, &cosine);
+	return (float)(s->velocity.x * cosine + s->velocity.y * sine);
+}
+
 /* Enters a range. near: its value if it is less than range_min. */
 static void scan_put_range(struct sx_scan *s, int64_t i, double range, float near)
 {
@@ -186,8 +195,11 @@ static void scan_put_range(struct sx_scan *s, int64_t i, double range, float nea
 	if (!(range <= (double)s->o.range_max))
 		return;
 	nearer = range < (double)s->o.range_min ? near : (float)range;
-	if (isnan(*r) || nearer < *r)
-		*r = nearer;
+	if (!isnan(*r) && !(nearer < *r))
+		return;
+	*r = nearer;
+	if (s->speeds)
+		s->speeds[i] = s->speed_known ? scan_speed(s, i) : NAN;
 }
 
 /* Returns the distance at which angle i meets the line from right to left, or fallback if it does not. */
@@ -304,6 +316,17 @@ static bool scan_hides_drop(const struct sx_scan *s, const struct sx_scan_column
 	       range > SCAN_BEYOND * c->seen_to;
 }
 
+/* Notes the velocity of an obstacle before it is added. */
+static void scan_note_velocity(struct sx_scan *s, const struct sx_look_thing *thing)
+{
+	struct stixel_velocity v;
+
+	s->speed_known = s->speeds && thing->what == SX_LOOK_OBSTACLE &&
+			 stixel_velocity(s->frame, thing->stixel, &v) && v.state != STIXEL_MOTION_UNKNOWN;
+	if (s->speed_known)
+		s->velocity = sx_geometry_turn(&s->g, (struct sx_vector){v.vx, 0.0, v.vz});
+}
+
 static void scan_thing(struct sx_scan *s, struct sx_scan_column *c, const struct sx_look_thing *thing)
 {
 	const double place = sx_scan_range(s, c, thing->row, thing->disparity);
@@ -312,6 +335,7 @@ static void scan_thing(struct sx_scan *s, struct sx_scan_column *c, const struct
 	sx_must_or(return, thing->what, <=, SX_LOOK_EDGE);
 	if (thing->what == SX_LOOK_OBSTACLE && scan_hides_drop(s, c, range))
 		return;
+	scan_note_velocity(s, thing);
 	if (thing->what == SX_LOOK_UNSEEN)
 		c->seen_to = thing->below ? place : range;
 	if (thing->what == SX_LOOK_OBSTACLE ||
@@ -437,11 +461,24 @@ struct sx_look_for sx_scan_look_for(const struct stixel_scan_options *o)
 				    o->ground_labels};
 }
 
-int stixel_scan_seen(const struct stixel_frame *frame, const struct stixel_scan_options *options,
-		     size_t bytes, float *ranges, float *begins)
+/* Removes the speeds of obstacles whose range is no number. */
+static void scan_end_speeds(struct sx_scan *s)
 {
-	struct sx_scan s = {
-		.o.drop = STIXEL_SCAN_AS_OBSTACLE, .ranges = ranges, .begins = begins, .usual_begin = -1.0};
+	sx_must_or(return, s->o.count, >, 0);
+	for (uint32_t i = 0; i < s->o.count; i++)
+		if (!isfinite(s->ranges[i]))
+			s->speeds[i] = NAN;
+}
+
+int stixel_scan_speeds(const struct stixel_frame *frame, const struct stixel_scan_options *options,
+		       size_t bytes, float *ranges, float *begins, float *speeds)
+{
+	struct sx_scan s = {.o.drop = STIXEL_SCAN_AS_OBSTACLE,
+			    .ranges = ranges,
+			    .begins = begins,
+			    .speeds = speeds,
+			    .frame = frame,
+			    .usual_begin = -1.0};
 	const struct stixel_frame_header *h;
 
 	if (!frame || !options)
@@ -455,6 +492,8 @@ int stixel_scan_seen(const struct stixel_frame *frame, const struct stixel_scan_
 	scan_set_all(ranges, s.o.count, NAN);
 	if (begins)
 		scan_set_all(begins, s.o.count, NAN);
+	if (speeds)
+		scan_set_all(speeds, s.o.count, NAN);
 	if (!sx_look_has_road(&s.g) || h->columns == 0)
 		return 0;
 	if (s.o.count == 0)
@@ -470,7 +509,15 @@ int stixel_scan_seen(const struct stixel_frame *frame, const struct stixel_scan_
 		scan_set_all(ranges, s.o.count, NAN);
 	if (begins)
 		scan_end_begins(&s);
+	if (speeds)
+		scan_end_speeds(&s);
 	return s.left >= 0;
+}
+
+int stixel_scan_seen(const struct stixel_frame *frame, const struct stixel_scan_options *options,
+		     size_t bytes, float *ranges, float *begins)
+{
+	return stixel_scan_speeds(frame, options, bytes, ranges, begins, NULL);
 }
 
 int stixel_scan(const struct stixel_frame *frame, const struct stixel_scan_options *options, size_t bytes,

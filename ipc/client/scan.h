@@ -14,9 +14,13 @@ struct sx_scan {
 	struct sx_geometry g;
 	struct stixel_scan_options o;
 	struct sx_look_for want;
-	float *ranges, *begins; /* begins: NULL if not requested */
-	double usual_begin;	/* sx_look_usual_begin(); negative: not computed yet */
-	int64_t left;		/* remaining work budget, in angles; negative: the scan was given up */
+	float *ranges;
+	float *begins, *speeds; /* NULL if not requested */
+	const struct stixel_frame *frame;
+	bool speed_known;	   /* the obstacle that is being added has a velocity */
+	struct sx_vector velocity; /* over the ground, in the axes of the vehicle, m/s */
+	double usual_begin;	   /* sx_look_usual_begin(); negative: not computed yet */
+	int64_t left;		   /* remaining work budget, in angles; negative: the scan was given up */
 };
 
 /* Range of directions in the road plane, rad, from its right to its left edge. */

@@ -749,9 +749,105 @@ static void test_nonsense(void **state)
 	assert_true(numbers > 300);
 }
 
+/* Frames with records of motion for their stixels. */
+struct moving {
+	struct scan s;
+	struct stixel_motion records[CASE_STIXELS];
+	float speeds[ANGLES_MAX];
+};
+
+/* Scans with speeds. Returns the angle that looks through the middle of the column under test. */
+static uint32_t run_speeds(struct moving *m)
+{
+	struct scan *s = &m->s;
+	static float begins[ANGLES_MAX], want[ANGLES_MAX];
+
+	s->c.header.motion_offset = (uint32_t)((char *)m->records - (char *)&s->c.header);
+	case_open_to(&s->c, COLUMN + 1, CASE_COLUMNS);
+	assert_int_equal(run(s), 1);
+	memcpy(want, s->ranges, sizeof(want));
+	for (uint32_t i = 0; i < ANGLES_MAX; i++)
+		m->speeds[i] = UNTOUCHED;
+	assert_int_equal(stixel_scan_speeds(&s->c.frame, &s->o, sizeof(s->o), s->ranges, begins, m->speeds),
+			 1);
+	assert_memory_equal(s->ranges, want, s->o.count * sizeof(want[0]));
+	assert_true(m->speeds[s->o.count] == UNTOUCHED);
+	assert_int_equal(stixel_scan_speeds(&s->c.frame, &s->o, sizeof(s->o), s->ranges, NULL, NULL), 1);
+	return looks_through(s, 322);
+}
+
+static void test_speeds(void **state)
+{
+	static struct moving m;
+	struct scan *s = &m.s;
+	const struct stixel_motion moves = {
+		.vx = 300, .vz = -800, .sigma_x = 9, .sigma_z = 9, .state = STIXEL_MOTION_MOVES};
+	struct stixel_motion *near;
+	uint32_t i;
+
+	begin_column(s);
+	case_foot(&s->c, COLUMN);
+	near = &m.records[s->c.header.stixel_count];
+	case_add(&s->c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 200, 25);
+	m.records[s->c.header.stixel_count] =
+		(struct stixel_motion){.vz = 500, .sigma_x = 9, .sigma_z = 9, .state = STIXEL_MOTION_MOVES};
+	case_add(&s->c, COLUMN, STIXEL_OBJECT, 199, 100, 12); /* behind, so that it does not matter */
+	*near = moves;
+	i = run_speeds(&m);
+	assert_ahead(s, s->ranges[i], 10);
+	/* to the right is against the angle */
+	assert_float_equal(m.speeds[i], -8 * cos(angle(s, i)) - 3 * sin(angle(s, i)), 1e-5);
+	for (uint32_t k = 0; k < s->o.count; k++)
+		assert_true(isnan(m.speeds[k]) == !isfinite(s->ranges[k]));
+	near->state = STIXEL_MOTION_STANDS;
+	near->vx = near->vz = 0;
+	assert_true(m.speeds[run_speeds(&m)] == 0);
+	near->state = STIXEL_MOTION_UNKNOWN;
+	assert_true(isnan(m.speeds[run_speeds(&m)]));
+	*near = moves;
+	near->sigma_x = 0; /* not measured */
+	assert_true(isnan(m.speeds[run_speeds(&m)]));
+	*near = moves;
+	s->o.range_min = 20;
+	assert_true(s->ranges[run_speeds(&m)] == -INFINITY && isnan(m.speeds[i]));
+	s->o.range_min = 1;
+	assert_false(isnan(m.speeds[run_speeds(&m)]));
+	s->c.header.header_bytes = 776; /* before 1.7 */
+	assert_true(isnan(m.speeds[run_speeds(&m)]));
+}
+
+/* A camera that looks down measures along its axes, and the scan turns the velocity into the road's plane. */
+static void test_speeds_turn(void **state)
+{
+	static struct moving m;
+	struct scan *s = &m.s;
+	const double pitch = 0.1;
+	struct sx_vector v;
+	struct sx_geometry g;
+	uint32_t i;
+
+	begin_column(s);
+	case_foot(&s->c, COLUMN);
+	m.records[s->c.header.stixel_count] = (struct stixel_motion){
+		.vx = 300, .vz = -800, .sigma_x = 9, .sigma_z = 9, .state = STIXEL_MOTION_MOVES};
+	case_add(&s->c, COLUMN, STIXEL_OBJECT, CASE_FOOT, 200, 25);
+	s->c.header.pitch_rad = pitch;
+	s->c.header.motion_offset = (uint32_t)((char *)m.records - (char *)&s->c.header);
+	assert_int_equal(stixel_scan_speeds(&s->c.frame, &s->o, sizeof(s->o), s->ranges, NULL, m.speeds), 1);
+	g = sx_geometry_of(&s->c.header);
+	v = sx_geometry_turn(&g, (struct sx_vector){3, 0, -8});
+	assert_float_equal(v.x, -8 * cos(pitch), 1e-9);
+	for (i = 0; i < s->o.count && !isfinite(s->ranges[i]); i++)
+		;
+	assert_true(i < s->o.count);
+	assert_float_equal(m.speeds[i], v.x * cos(angle(s, i)) + v.y * sin(angle(s, i)), 1e-5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_speeds),
+		cmocka_unit_test(test_speeds_turn),
 		cmocka_unit_test(test_usual_options),
 		cmocka_unit_test(test_options_grow),
 		cmocka_unit_test(test_usual_ranges),
