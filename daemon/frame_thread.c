@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/wake.h"
 #include "daemon/motion/motion_fields.h"
+#include "daemon/motion/object_table.h"
 #include "daemon/motion/range_apply.h"
 #include "daemon/pipeline.h"
 #include "ipc/frame.h"
@@ -235,14 +236,36 @@ static void look_at_unit(struct sx_pipeline *p, struct sx_frame_in_flight *f, co
 			      memory_order_relaxed);
 }
 
-/* Returns the records of motion of a frame; NULL: its motion is not measured. */
-static const struct stixel_motion *velocities_of(const struct sx_frame_in_flight *f,
-						 const struct sx_result *result)
+/* Returns what a frame says about motion. stixels: those that are published. */
+static struct sx_frame_motion motion_of(const struct sx_pipeline *p, const struct sx_frame_in_flight *f,
+					const struct sx_result *result, const struct stixel *stixels)
 {
-	if (!result->velocities || !f->contexts->records)
-		return NULL;
-	sx_motion_records(result->velocities, result->count, f->contexts->records);
-	return f->contexts->records;
+	struct sx_contexts *s = f->contexts;
+	struct sx_frame_motion m = {0};
+
+	if (result->velocities && s->records) {
+		sx_motion_records(result->velocities, result->count, s->records);
+		m.stixels = s->records;
+	}
+	if (result->objects && s->objects) {
+		const struct sx_object_source source = {
+			.objects = result->objects,
+			.object_of = result->object_of,
+			.stixels = stixels,
+			.stixel_count = result->count,
+			.width = (int)p->header.image_width,
+			.height = (int)p->header.image_height,
+			.camera = &s->plan.config.params.camera,
+			.span_s = (double)result->motion_span_ns / 1e9,
+			.offset_px = result->ego->used.px - (double)p->header.range_applied_px,
+		};
+
+		sx_object_table_fill(s->objects, &source);
+		m.objects = s->objects->objects;
+		m.object_count = s->objects->count;
+		m.object_of = s->objects->object_of;
+	}
+	return m;
 }
 
 /* Hands the motion of the camera to the status. */
@@ -280,6 +303,7 @@ static int publish_frame(struct sx_pipeline *p, struct sx_frame_in_flight *f, bo
 {
 	const struct sx_result *result = p->c.engine->backend->result(f->context);
 	struct stixel_image images[SX_FRAME_IMAGES];
+	struct sx_frame_motion motion;
 	const struct stixel *stixels;
 	struct sx_transfers transfers;
 	struct sx_road road; /* the road that the frame states */
@@ -293,8 +317,9 @@ static int publish_frame(struct sx_pipeline *p, struct sx_frame_in_flight *f, bo
 	stixels = correct_range(f, result, &road);
 	fill_header(p, f, result, &road);
 	keep_road(p, &result->road, p->header.number, f->contexts->plan.calibration);
-	bytes = sx_frame_pack(p->bytes, p->frame_bytes, &p->header, result->offsets, stixels,
-			      velocities_of(f, result), images, count);
+	motion = motion_of(p, f, result, stixels);
+	bytes = sx_frame_pack(p->bytes, p->frame_bytes, &p->header, result->offsets, stixels, &motion, images,
+			      count);
 	if (bytes < 0)
 		return (int)bytes;
 	sx_must(bytes, <=, p->frame_bytes);

@@ -35,7 +35,7 @@ extern "C" {
 #define STIXEL_SIZE(type, bytes) STIXEL_ASSERT(sizeof(struct type) == (bytes), #type)
 
 #define STIXEL_ABI_MAJOR 1
-#define STIXEL_ABI_MINOR 7
+#define STIXEL_ABI_MINOR 8
 
 /* ---- the record -------------------------------------------------------------------------------------- */
 
@@ -136,9 +136,9 @@ enum stixel_plane {
 
 /*
  * Header of a frame. A frame consists of this header (header_bytes), uint32 offsets[columns + 1], the stixels
- * column by column, and up to two image planes. The publisher adds planes while a client asks for them
- * (stixel_want_images()). The stixels of column u are stixels[offsets[u] .. offsets[u+1]), from bottom to
- * top. offsets[columns] == stixel_count.
+ * column by column, what is known of motion (objects_offset, motion_offset), and up to two image planes. The
+ * publisher adds planes while a client asks for them (stixel_want_images()). The stixels of column u are
+ * stixels[offsets[u] .. offsets[u+1]), from bottom to top. offsets[columns] == stixel_count.
  * checksum: CRC-32C (Castagnoli) of all bytes before the planes, or of the whole frame if it has no planes,
  * with this field taken as 0. The planes are not covered: they are for viewers, and at video size a checksum
  * would cost milliseconds.
@@ -261,6 +261,21 @@ struct stixel_frame_header {
 	 */
 	uint32_t motion_offset;
 	float range_applied_px; /* offset that the publisher added to the disparities of stixels and road */
+	/*
+	 * Since 1.8, present if header_bytes includes these fields. Offset in the frame of the table of objects:
+	 * object_count records of object_bytes each (struct stixel_object, and what newer publishers add to it), by
+	 * growing id. 0: the publisher does not follow objects (motion.mode), or they did not fit. It is not 0 if the
+	 * publisher follows objects and there are none. stixel_object_at() reads the table.
+	 */
+	uint32_t objects_offset;
+	/*
+	 * Offset in the frame of a byte for each stixel, in the same order: 0 if it belongs to no object of the table,
+	 * n if it belongs to object n - 1. 0: there are no objects. stixel_object_of() reads the bytes.
+	 */
+	uint32_t object_of_offset;
+	uint16_t object_count; /* 0..STIXEL_OBJECTS_MAX */
+	uint16_t object_bytes; /* size of a record, a multiple of 8; 0 without a table */
+	uint32_t motion_reserved;
 };
 STIXEL_AT(stixel_frame_header, abi_major, 4);
 STIXEL_AT(stixel_frame_header, abi_minor, 6);
@@ -340,7 +355,11 @@ STIXEL_AT(stixel_frame_header, motion_features, 840);
 STIXEL_AT(stixel_frame_header, motion_inliers, 844);
 STIXEL_AT(stixel_frame_header, motion_offset, 848);
 STIXEL_AT(stixel_frame_header, range_applied_px, 852);
-STIXEL_SIZE(stixel_frame_header, 856);
+STIXEL_AT(stixel_frame_header, objects_offset, 856);
+STIXEL_AT(stixel_frame_header, object_of_offset, 860);
+STIXEL_AT(stixel_frame_header, object_count, 864);
+STIXEL_AT(stixel_frame_header, object_bytes, 866);
+STIXEL_SIZE(stixel_frame_header, 872);
 
 /* (since 1.7) What a stixel does. Unknown is not standing. */
 enum stixel_motion_state { STIXEL_MOTION_UNKNOWN = 0, STIXEL_MOTION_STANDS = 1, STIXEL_MOTION_MOVES = 2 };
@@ -361,6 +380,47 @@ STIXEL_AT(stixel_motion, sigma_z, 5);
 STIXEL_AT(stixel_motion, correlation, 6);
 STIXEL_AT(stixel_motion, state, 7);
 STIXEL_SIZE(stixel_motion, 8);
+
+#define STIXEL_OBJECTS_MAX 64 /* objects of a frame, at most */
+
+/*
+ * (since 1.8) A thing that moves, or that moved within the last 2 s, with an identity that lasts. Lengths are in m,
+ * velocities in m/s over the ground, along the axes of this frame's left camera: x to the right, y down, z ahead.
+ * Distances are those of this frame's disparities, so that an object lies where its stixels lie. All numbers are
+ * finite, z is greater than 0, and both covariances are positive definite.
+ */
+struct stixel_object {
+	/* From 1 on. Within an epoch no other object gets it. Each object of a frame has a greater one. */
+	uint32_t id;
+	uint8_t state; /* enum stixel_motion_state; newer publishers may have others, which mean unknown */
+	/* Semantic class that most rows of its stixels have, of equal ones the least. 255: none. */
+	uint8_t label;
+	uint16_t frames;       /* frames in which it was seen, at most 65535 */
+	float x, y, z;	       /* middle of its columns, its lowest row, median distance of its stixels */
+	float pxx, pxz, pzz;   /* covariance of x and z, m^2 */
+	float width, height;   /* of its extent in the image, at its distance; 0 or more */
+	float vx, vz;	       /* velocity to the right and ahead, of all its stixels together */
+	float sxx, sxz, szz;   /* covariance of the velocity, (m/s)^2 */
+	float age_s, unseen_s; /* since it was found first, and seen last, s; 0: in this frame */
+	/*
+	 * Extent in the image, px, all inclusive: left <= right < image_width, top <= bottom < image_height. An object
+	 * that is not seen in this frame is where it should be by its velocity and by the step of the camera.
+	 */
+	uint16_t left, right, top, bottom;
+	uint16_t stixels; /* stixels of this frame that belong to it */
+	uint16_t reserved;
+};
+STIXEL_AT(stixel_object, state, 4);
+STIXEL_AT(stixel_object, frames, 6);
+STIXEL_AT(stixel_object, x, 8);
+STIXEL_AT(stixel_object, pxx, 20);
+STIXEL_AT(stixel_object, width, 32);
+STIXEL_AT(stixel_object, vx, 40);
+STIXEL_AT(stixel_object, sxx, 48);
+STIXEL_AT(stixel_object, age_s, 60);
+STIXEL_AT(stixel_object, left, 68);
+STIXEL_AT(stixel_object, stixels, 76);
+STIXEL_SIZE(stixel_object, 80);
 
 /*
  * A frame whose sizes, order and checksum have been checked. The function that fills it defines the owner of
@@ -539,6 +599,46 @@ static inline int stixel_velocity(const struct stixel_frame *frame, uint32_t ind
 	v->sxz = m->correlation / 127.0 * x * z;
 	v->szz = z * z;
 	return 1;
+}
+
+/*
+ * (since 1.8) Returns how many objects a frame of any version has, 0..STIXEL_OBJECTS_MAX; -1: its publisher does not
+ * follow objects, or they did not fit.
+ */
+static inline int stixel_object_count(const struct stixel_frame *frame)
+{
+	const struct stixel_frame_header *h = frame->header;
+
+	if (h->header_bytes < offsetof(struct stixel_frame_header, motion_reserved) + sizeof(uint32_t) ||
+	    h->objects_offset == 0)
+		return -1;
+	return h->object_count;
+}
+
+/* (since 1.8) Returns object `index` of a frame, 0 to stixel_object_count() - 1; NULL: there is no such object. */
+static inline const struct stixel_object *stixel_object_at(const struct stixel_frame *frame, int index)
+{
+	const struct stixel_frame_header *h = frame->header;
+	const void *object;
+
+	if (index < 0 || index >= stixel_object_count(frame))
+		return NULL;
+	object = STIXEL_BYTES(frame->bytes) + h->objects_offset + index * h->object_bytes;
+#ifdef __cplusplus
+	return static_cast<const struct stixel_object *>(object);
+#else
+	return (const struct stixel_object *)object;
+#endif
+}
+
+/* (since 1.8) Returns the object that stixel `index` of a frame belongs to; NULL: none. */
+static inline const struct stixel_object *stixel_object_of(const struct stixel_frame *frame, uint32_t index)
+{
+	const struct stixel_frame_header *h = frame->header;
+
+	if (stixel_object_count(frame) <= 0 || index >= h->stixel_count)
+		return NULL;
+	return stixel_object_at(frame, (STIXEL_BYTES(frame->bytes)[h->object_of_offset + index] & 0xff) - 1);
 }
 
 /* (since 1.7) A place in the axes of a frame's left camera with its covariance: m, m^2. */
@@ -1118,6 +1218,14 @@ STIXEL_API int64_t stixel_free_space(const struct stixel_frame *frame,
  */
 STIXEL_API int64_t stixel_ahead(const struct stixel_frame *frame, double seconds, struct stixel_place *places,
 				uint32_t room);
+/*
+ * (since 1.8) Computes where each object will be `seconds` after the capture of this frame, as stixel_ahead() does for
+ * stixels. places: one for each object, in their order. All fields of a place are NAN if the state of the object is
+ * unknown. Returns the number of known places, 0 in a frame without objects; -EINVAL: seconds is negative or not
+ * finite, or room is less than the number of objects. Any thread.
+ */
+STIXEL_API int64_t stixel_object_ahead(const struct stixel_frame *frame, double seconds,
+				       struct stixel_place *places, uint32_t room);
 /*
  * (since 1.3) Returns to_m of one column with the usual options. *end (enum stixel_free) is the reason.
  * HUGE_VAL: at infinity. Before 1.6 it was an inline function with other rules. Older programs keep those

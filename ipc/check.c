@@ -6,6 +6,7 @@
 #include "ipc/check.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/contract.h"
@@ -29,6 +30,50 @@ bool sx_lists_agree(const struct stixel_frame_header *h, const uint32_t *offsets
 				return false;
 	}
 	return true;
+}
+
+static bool is_covariance(float xx, float xz, float zz)
+{
+	return isfinite(xx) && isfinite(xz) && isfinite(zz) && xx > 0.0f && zz > 0.0f &&
+	       (double)xz * (double)xz < (double)xx * (double)zz;
+}
+
+static bool object_agrees(const struct stixel_frame_header *h, const struct stixel_object *o)
+{
+	return isfinite(o->x) && isfinite(o->y) && isfinite(o->z) && o->z > 0.0f && isfinite(o->vx) &&
+	       isfinite(o->vz) && is_covariance(o->pxx, o->pxz, o->pzz) &&
+	       is_covariance(o->sxx, o->sxz, o->szz) && isfinite(o->width) && o->width >= 0.0f &&
+	       isfinite(o->height) && o->height >= 0.0f && isfinite(o->age_s) && o->age_s >= 0.0f &&
+	       isfinite(o->unseen_s) && o->unseen_s >= 0.0f && o->left <= o->right &&
+	       o->right < h->image_width && o->top <= o->bottom && o->bottom < h->image_height;
+}
+
+/* each: size of a record, bytes; newer publishers have larger ones. */
+static bool objects_agree(const struct stixel_frame_header *h, const uint8_t *objects, uint32_t count,
+			  size_t each, const uint8_t *object_of)
+{
+	uint32_t last = 0;
+
+	if (count > STIXEL_OBJECTS_MAX)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct stixel_object *o = (const struct stixel_object *)(objects + i * each);
+
+		if (o->id <= last || !object_agrees(h, o))
+			return false;
+		last = o->id;
+	}
+	for (uint32_t i = 0; count && i < h->stixel_count; i++)
+		if (object_of[i] > count)
+			return false;
+	return true;
+}
+
+bool sx_objects_agree(const struct stixel_frame_header *h, const struct stixel_object *objects,
+		      uint32_t count, const uint8_t *object_of)
+{
+	return (object_of || !count) &&
+	       objects_agree(h, (const uint8_t *)objects, count, sizeof(*objects), object_of);
 }
 
 uint32_t sx_frame_checksum(const void *frame, const struct stixel_frame_header *h)
@@ -81,6 +126,40 @@ static bool motion_fits(const struct stixel_frame_header *h, uint64_t stixels_en
 	       h->motion_offset + (uint64_t)h->stixel_count * sizeof(struct stixel_motion) <= end;
 }
 
+static bool has_objects(const struct stixel_frame_header *h)
+{
+	return h->header_bytes >= offsetof(struct stixel_frame_header, motion_reserved) + sizeof(uint32_t) &&
+	       h->objects_offset != 0;
+}
+
+/* True if two parts of a frame have no byte in common. */
+static bool are_apart(uint64_t a, uint64_t a_bytes, uint64_t b, uint64_t b_bytes)
+{
+	return a_bytes == 0 || b_bytes == 0 || a + a_bytes <= b || b + b_bytes <= a;
+}
+
+/* True if the objects lie behind the stixels, before the planes, apart from the records of motion; or there are none. */
+static bool objects_fit(const struct stixel_frame_header *h, uint64_t stixels_end, uint64_t end)
+{
+	uint64_t table, of, records;
+
+	if (!has_objects(h)) /* an older header ends before these fields */
+		return true;
+	table = (uint64_t)h->object_count * h->object_bytes;
+	of = h->object_count ? h->stixel_count : 0;
+	records = h->motion_offset ? (uint64_t)h->stixel_count * sizeof(struct stixel_motion) : 0;
+	if (h->objects_offset % 8 != 0 || h->objects_offset < stixels_end ||
+	    h->objects_offset + table > end || h->object_count > STIXEL_OBJECTS_MAX ||
+	    h->object_bytes % 8 != 0 || h->object_bytes < sizeof(struct stixel_object) ||
+	    !are_apart(h->objects_offset, table, h->motion_offset, records))
+		return false;
+	if (!h->object_count)
+		return h->object_of_offset == 0;
+	return h->object_of_offset >= stixels_end && h->object_of_offset + of <= end &&
+	       are_apart(h->object_of_offset, of, h->objects_offset, table) &&
+	       are_apart(h->object_of_offset, of, h->motion_offset, records);
+}
+
 static bool sizes_fit(const struct stixel_frame_header *h, size_t bytes)
 {
 	uint64_t offsets_end = h->header_bytes + ((uint64_t)h->columns + 1) * sizeof(uint32_t);
@@ -90,7 +169,8 @@ static bool sizes_fit(const struct stixel_frame_header *h, size_t bytes)
 	       h->header_bytes >= STIXEL_HEADER_BYTES_LEAST && h->header_bytes % 8 == 0 &&
 	       h->columns <= COLUMNS_MAX && offsets_end <= h->stixels_offset && h->stixels_offset % 8 == 0 &&
 	       planes_fit(h) && stixels_end <= (h->plane_kind ? h->plane_offset : h->frame_bytes) &&
-	       motion_fits(h, stixels_end, h->plane_kind ? h->plane_offset : h->frame_bytes);
+	       motion_fits(h, stixels_end, h->plane_kind ? h->plane_offset : h->frame_bytes) &&
+	       objects_fit(h, stixels_end, h->plane_kind ? h->plane_offset : h->frame_bytes);
 }
 
 static bool names_end(const struct stixel_frame_header *h)
@@ -122,7 +202,9 @@ int sx_frame_check(struct stixel_frame *frame, const void *data, size_t bytes)
 	frame->stixels = (const struct stixel *)(base + h->stixels_offset);
 	frame->plane = h->plane_kind ? base + h->plane_offset : NULL;
 	frame->bytes = data;
-	if (!sx_lists_agree(h, frame->offsets, frame->stixels)) {
+	if (!sx_lists_agree(h, frame->offsets, frame->stixels) ||
+	    (has_objects(h) && !objects_agree(h, base + h->objects_offset, h->object_count, h->object_bytes,
+					      base + h->object_of_offset))) {
 		memset(frame, 0, sizeof(*frame));
 		return -EBADMSG;
 	}

@@ -19,6 +19,14 @@
 bool sx_lists_agree(const struct stixel_frame_header *h, const uint32_t *offsets,
 		    const struct stixel *stixels);
 
+/*
+ * True if the objects are as include/stixel.h promises: by growing id, with finite numbers and covariances, inside the
+ * image; and if the bytes of the stixels name objects that exist. object_of: h->stixel_count bytes; not read without
+ * objects.
+ */
+bool sx_objects_agree(const struct stixel_frame_header *h, const struct stixel_object *objects,
+		      uint32_t count, const uint8_t *object_of);
+
 /* Returns the CRC-32C as defined at stixel_frame_header. The caller must have checked the sizes in *h. */
 uint32_t sx_frame_checksum(const void *frame, const struct stixel_frame_header *h);
 

@@ -59,9 +59,16 @@ size_t sx_frame_bytes(uint32_t columns, uint32_t stixels, size_t image_bytes)
 	return bytes <= STIXEL_FRAME_BYTES_MAX ? (size_t)bytes : 0;
 }
 
+/* Returns the size of the table of objects and of the bytes of the stixels. */
+static uint64_t objects_bytes(uint32_t objects, uint32_t stixels)
+{
+	return objects ? objects * sizeof(struct stixel_object) + round_up(stixels) : 0;
+}
+
 size_t sx_frame_bytes_most(uint32_t columns, uint32_t stixels, size_t image_bytes)
 {
 	const uint64_t bytes = (uint64_t)sx_frame_bytes(columns, stixels, image_bytes) +
+			       objects_bytes(STIXEL_OBJECTS_MAX, stixels) +
 			       (uint64_t)stixels * sizeof(struct stixel_motion);
 
 	return sx_frame_bytes(columns, stixels, image_bytes) && bytes <= STIXEL_FRAME_BYTES_MAX
@@ -69,10 +76,10 @@ size_t sx_frame_bytes_most(uint32_t columns, uint32_t stixels, size_t image_byte
 		       : 0;
 }
 
-/* Returns the size of our header struct in a frame of any version. Older publishers have less of it. */
+/* Returns the size of our header struct in a checked frame of any version. Older publishers have less of it. */
 static size_t header_bytes(const struct stixel_frame_header *h)
 {
-	return h->header_bytes < sizeof(*h) ? STIXEL_HEADER_BYTES_LEAST : sizeof(*h);
+	return h->header_bytes < sizeof(*h) ? h->header_bytes : sizeof(*h);
 }
 
 static void load_header(struct stixel_frame_header *h, const void *frame)
@@ -154,35 +161,93 @@ static void fill_anchor(struct stixel_frame_header *h)
 		h->published_ns = h->anchor_monotonic_ns;
 }
 
+static void forget_objects(struct stixel_frame_header *h)
+{
+	h->objects_offset = h->object_of_offset = 0;
+	h->object_count = h->object_bytes = 0;
+	h->motion_reserved = 0;
+}
+
+static void forget_motion(struct stixel_frame_header *h)
+{
+	h->motion_offset = 0;
+	forget_objects(h);
+}
+
+/*
+ * Fills the header fields of objects and records of motion, as many as there is room for behind the stixels. bytes:
+ * size of the frame without them. Returns their size.
+ */
+static size_t place_motion(struct stixel_frame_header *h, const struct sx_frame_motion *m, size_t bytes,
+			   size_t room)
+{
+	const size_t most = room < STIXEL_FRAME_BYTES_MAX ? room : STIXEL_FRAME_BYTES_MAX;
+	const size_t records = m->stixels ? h->stixel_count * sizeof(struct stixel_motion) : 0;
+	const size_t table = (size_t)objects_bytes(m->object_count, h->stixel_count);
+	uint32_t at = h->stixels_offset + h->stixel_count * (uint32_t)sizeof(struct stixel);
+	size_t taken = 0;
+
+	sx_must_or(return 0, bytes, <=, most);
+	if (m->objects && table <= most - bytes) {
+		h->objects_offset = at;
+		h->object_count = (uint16_t)m->object_count;
+		h->object_bytes = sizeof(struct stixel_object);
+		if (m->object_count)
+			h->object_of_offset = at + m->object_count * (uint32_t)sizeof(struct stixel_object);
+		at += (uint32_t)table;
+		taken = table;
+	}
+	if (records && records <= most - bytes - taken) {
+		h->motion_offset = at;
+		taken += records;
+	}
+	return taken;
+}
+
+/* Copies objects and records of motion to the places that the header has. */
+static void copy_motion(uint8_t *frame, const struct stixel_frame_header *h, const struct sx_frame_motion *m)
+{
+	if (h->object_count) {
+		uint8_t *of = frame + h->object_of_offset;
+
+		memcpy(frame + h->objects_offset, m->objects, h->object_count * sizeof(*m->objects));
+		memcpy(of, m->object_of, h->stixel_count);
+		memset(of + h->stixel_count, 0, round_up(h->stixel_count) - h->stixel_count);
+	}
+	if (h->motion_offset)
+		memcpy(frame + h->motion_offset, m->stixels, h->stixel_count * sizeof(*m->stixels));
+}
+
 int64_t sx_frame_pack(void *out, size_t room, struct stixel_frame_header *h, const uint32_t *offsets,
-		      const struct stixel *stixels, const struct stixel_motion *motion,
+		      const struct stixel *stixels, const struct sx_frame_motion *motion,
 		      const struct stixel_image *images, int image_count)
 {
+	static const struct sx_frame_motion none = {0};
 	const size_t list_bytes = (size_t)h->stixel_count * sizeof(struct stixel);
-	size_t motion_bytes = motion ? (size_t)h->stixel_count * sizeof(struct stixel_motion) : 0;
+	const struct sx_frame_motion *m = motion ? motion : &none;
 	uint64_t image_bytes = 0;
+	size_t bytes, motion_bytes;
 	uint8_t *to = out, *at;
-	size_t bytes;
 
 	if (!h->number || !h->epoch || h->stage_count > STIXEL_STAGES ||
 	    h->road_origin > STIXEL_ROAD_CALIBRATION || !images_agree(images, image_count) ||
-	    !sx_lists_agree(h, offsets, stixels))
+	    !sx_lists_agree(h, offsets, stixels) ||
+	    (m->objects && !sx_objects_agree(h, m->objects, m->object_count, m->object_of)))
 		return -EINVAL;
 	for (int i = 0; i < image_count; i++)
 		image_bytes += sx_frame_image_bytes(1u << images[i].kind, images[i].width, images[i].height);
 	bytes = sx_frame_bytes(h->columns, h->stixel_count, image_bytes);
 	if (!bytes || bytes > room)
 		return -ENOBUFS;
-	if (motion_bytes > room - bytes || bytes + motion_bytes > STIXEL_FRAME_BYTES_MAX)
-		motion_bytes = 0;
-	bytes += motion_bytes;
 	h->magic = STIXEL_FRAME_MAGIC;
 	h->abi_major = STIXEL_ABI_MAJOR;
 	h->abi_minor = STIXEL_ABI_MINOR;
 	h->header_bytes = sizeof(*h);
-	h->frame_bytes = (uint32_t)bytes;
 	h->stixels_offset = (uint32_t)stixels_offset(sizeof(*h), h->columns);
-	h->motion_offset = motion_bytes ? h->stixels_offset + (uint32_t)list_bytes : 0;
+	forget_motion(h);
+	motion_bytes = place_motion(h, m, bytes, room);
+	bytes += motion_bytes;
+	h->frame_bytes = (uint32_t)bytes;
 	place_images(h, images, image_count, h->stixels_offset + list_bytes + motion_bytes);
 	for (int i = 0; i < STIXEL_STAGES; i++)
 		h->stage_name[i][STIXEL_STAGE_NAME_BYTES - 1] = 0;
@@ -192,10 +257,8 @@ int64_t sx_frame_pack(void *out, size_t room, struct stixel_frame_header *h, con
 	memcpy(to + sizeof(*h), offsets, ((size_t)h->columns + 1) * sizeof(uint32_t));
 	if (list_bytes)
 		memcpy(to + h->stixels_offset, stixels, list_bytes);
-	at = to + h->stixels_offset + list_bytes;
-	if (motion_bytes)
-		memcpy(at, motion, motion_bytes);
-	at += motion_bytes;
+	copy_motion(to, h, m);
+	at = to + h->stixels_offset + list_bytes + motion_bytes;
 	for (int i = 0; i < image_count; i++)
 		at = copy_image(at, &images[i]);
 	sx_must_or(return -ENOBUFS, at - to, <=, bytes);
@@ -230,12 +293,19 @@ int64_t sx_frame_shrink(void *out, size_t room, const void *frame)
 	load_header(&h, frame);
 	if (h.plane_kind)
 		drop_images(&h);
-	if (h.frame_bytes > room && h.motion_offset) {
-		h.frame_bytes = h.motion_offset; /* the records are the last part now */
+	/* in frames of sx_frame_pack() the records of stixels are the last part now, and the objects the part before */
+	if (h.frame_bytes > room && h.motion_offset && h.motion_offset >= h.objects_offset &&
+	    h.motion_offset >= h.object_of_offset) {
+		h.frame_bytes = h.motion_offset;
 		h.motion_offset = 0;
+	}
+	if (h.frame_bytes > room && h.objects_offset) {
+		h.frame_bytes = h.objects_offset;
+		forget_motion(&h);
 	}
 	bare = h.frame_bytes > room; /* the flag may be set in a frame that has stixels */
 	if (bare) {
+		forget_motion(&h);
 		h.columns = h.stixel_count = 0;
 		h.stixels_offset = (uint32_t)stixels_offset(h.header_bytes, 0);
 		h.frame_bytes = h.stixels_offset;

@@ -18,6 +18,24 @@
  */
 static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
+/* Takes memory for what frames say about motion. False: there is not enough. */
+static bool take_room(struct sx_contexts *s)
+{
+	const struct sx_motion_params *motion = &s->plan.config.params.motion;
+	const size_t most = sx_context_stixels(&s->plan.config);
+
+	s->records = calloc(most, sizeof(*s->records));
+	if (motion->range == SX_RANGE_OFFSET_APPLY)
+		s->corrected = calloc(most, sizeof(*s->corrected));
+	if (motion->mode == SX_MOTION_MODE_FILTER) {
+		s->objects = calloc(1, sizeof(*s->objects));
+		if (s->objects)
+			s->objects->object_of = calloc(most, 1);
+	}
+	return s->records && (s->corrected || motion->range != SX_RANGE_OFFSET_APPLY) &&
+	       ((s->objects && s->objects->object_of) || motion->mode != SX_MOTION_MODE_FILTER);
+}
+
 /* Takes the chain of the contexts before, or creates one. Sets plan.config.chain. */
 static int take_chain(struct sx_contexts *s, struct sx_device *device, const struct sx_contexts *before,
 		      struct sx_why *why)
@@ -38,12 +56,7 @@ static int take_chain(struct sx_contexts *s, struct sx_device *device, const str
 	s->plan.config.chain = s->chain->chain;
 	if (r < 0)
 		return r;
-	s->records = calloc(sx_context_stixels(&s->plan.config), sizeof(*s->records));
-	if (s->plan.config.params.motion.range == SX_RANGE_OFFSET_APPLY)
-		s->corrected = calloc(sx_context_stixels(&s->plan.config), sizeof(*s->corrected));
-	if (s->records && (s->corrected || s->plan.config.params.motion.range != SX_RANGE_OFFSET_APPLY))
-		return 0;
-	return sx_why_fail(-ENOMEM, why, "not enough memory for the motion of frames");
+	return take_room(s) ? 0 : sx_why_fail(-ENOMEM, why, "not enough memory for the motion of frames");
 }
 
 static void leave_chain(struct sx_contexts *s)
@@ -122,6 +135,9 @@ void sx_contexts_destroy(struct sx_contexts *s)
 	leave_chain(s);
 	free(s->records);
 	free(s->corrected);
+	if (s->objects)
+		free(s->objects->object_of);
+	free(s->objects);
 	sx_road_unit_finish(&s->unit);
 	for (int side = 0; side < 2; side++)
 		sx_rectify_map_finish(&s->map[side]);

@@ -13,6 +13,7 @@
 #include "base/why.h"
 #include "daemon/camera/road_unit.h"
 #include "daemon/channels/mailbox.h"
+#include "daemon/motion/object_table.h"
 #include "stages/context.h"
 #include "stixel.h"
 
@@ -53,11 +54,12 @@ struct sx_contexts {
 	size_t bytes; /* host memory of the contexts; 0: the engine has its own memory */
 	struct sx_contexts_plan plan;
 	struct sx_shared_chain *chain; /* NULL: motion.mode is off */
-	struct stixel_motion
-		*records; /* room for the records of any frame, with a chain; used by the frame thread */
-	struct stixel *corrected;     /* the same for stixels, if motion.range_offset = apply */
-	struct sx_rectify_map map[2]; /* rectification of offered pairs; zeroed: none */
-	struct sx_road_unit unit;     /* frame thread's: check of the baseline's unit */
+	/* Room for what any frame has, used by the frame thread: with a chain; and as the keys say. */
+	struct stixel_motion *records;
+	struct sx_object_table *objects; /* motion.mode = filter */
+	struct stixel *corrected;	 /* motion.range_offset = apply */
+	struct sx_rectify_map map[2];	 /* rectification of offered pairs; zeroed: none */
+	struct sx_road_unit unit;	 /* frame thread's: check of the baseline's unit */
 	uint64_t first; /* number of their first frame; frame thread's until the old contexts are returned */
 };
 

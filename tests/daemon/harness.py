@@ -92,6 +92,10 @@ class Frame:
         self.ego_known = struct.unpack_from("<f", data, 828)[0] > 0
         at, self.range_applied = struct.unpack_from("<If", data, 848)
         self.motion = list(struct.iter_unpack("<hhBBbB", data[at:at + 8 * self.count])) if at else []
+        at, of, count, each = struct.unpack_from("<IIHH", data, 856)
+        # None: objects are not followed; else (id, state) of each, and the number of the object of each stixel
+        self.objects = [struct.unpack_from("<IB", data, at + each * k) for k in range(count)] if at else None
+        self.object_of = list(data[of:of + self.count]) if of else [0] * self.count
         self.road_age, = struct.unpack_from("<I", data, 208)
         self.captured, self.published, self.overload, self.unpaired, self.corrupt = struct.unpack_from(
             "<5Q", data, 216)

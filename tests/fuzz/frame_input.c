@@ -5,12 +5,13 @@
  */
 #include "tests/fuzz/frame_input.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ipc/check.h"
 
-enum { COLUMNS = 40, STIXELS = 120, PLANE_SIDE = 80 };
+enum { COLUMNS = 40, STIXELS = 120, PLANE_SIDE = 80, OBJECTS = 6 };
 
 /* Adds an image of random size, so that its end is sometimes the end of the memory. */
 static uint32_t add_plane(struct fuzz_input *in, uint32_t at, uint32_t kind, uint32_t place[5])
@@ -47,6 +48,21 @@ static uint32_t add_planes(struct fuzz_input *in, struct stixel_frame_header *h,
 	return end;
 }
 
+/* Adds a table of objects, sometimes one of a newer publisher with larger records. Returns its end. */
+static uint32_t add_objects(struct fuzz_input *in, struct stixel_frame_header *h, uint32_t end)
+{
+	const uint32_t number = fuzz_choice(in, 2 * OBJECTS);
+
+	h->object_bytes = (uint16_t)(sizeof(struct stixel_object) + (number & 1 ? 8 : 0));
+	h->object_count = (uint16_t)(number / 2);
+	h->objects_offset = end;
+	end += h->object_count * (uint32_t)h->object_bytes;
+	if (!h->object_count)
+		return end;
+	h->object_of_offset = end;
+	return end + ((h->stixel_count + 7) & ~7u);
+}
+
 /* Sets all sizes in the header. Returns the end of the frame. */
 static uint32_t lay_out(struct fuzz_input *in, struct stixel_frame_header *h)
 {
@@ -70,7 +86,9 @@ static uint32_t lay_out(struct fuzz_input *in, struct stixel_frame_header *h)
 		h->stage_name[i][STIXEL_STAGE_NAME_BYTES - 1] = 0;
 	h->stixels_offset = (h->header_bytes + 4 * (h->columns + 1) + 7) & ~7u;
 	end = h->stixels_offset + h->stixel_count * (uint32_t)sizeof(struct stixel);
-	h->motion_offset = 0;
+	h->objects_offset = h->object_of_offset = h->object_count = h->object_bytes = h->motion_offset = 0;
+	if (bits & 16 && h->header_bytes >= sizeof(*h) && h->image_width)
+		end = add_objects(in, h, end);
 	if (bits & 8 && h->header_bytes >= sizeof(*h)) { /* the frame has records of motion */
 		h->motion_offset = end;
 		end += h->stixel_count * (uint32_t)sizeof(struct stixel_motion);
@@ -104,6 +122,46 @@ static void fill_columns(struct fuzz_input *in, const struct stixel_frame_header
 	}
 }
 
+/* Makes a number that is small, 0 or more. */
+static float some(struct fuzz_input *in)
+{
+	return (float)fuzz_number(in, 2) / 64.0f;
+}
+
+static void fill_objects(struct fuzz_input *in, const struct stixel_frame_header *h, uint8_t *frame)
+{
+	const uint32_t width = h->image_width < 65536 ? h->image_width : 65536;
+	const uint32_t height = h->image_height < 65536 ? h->image_height : 65536;
+	uint32_t id = 0;
+
+	for (uint32_t k = 0; k < h->object_count; k++) {
+		struct stixel_object *o =
+			(struct stixel_object *)(frame + h->objects_offset + k * h->object_bytes);
+
+		id += 1 + fuzz_choice(in, 4);
+		o->id = id;
+		o->state = (uint8_t)fuzz_choice(in, 4);
+		o->label = (uint8_t)fuzz_number(in, 1);
+		o->x = some(in) - 512.0f;
+		o->y = some(in) - 512.0f;
+		o->z = some(in) + 0.125f;
+		o->pxx = some(in) + 0.125f;
+		o->pzz = o->sxx = o->szz = some(in) + 0.125f;
+		o->width = some(in);
+		o->height = some(in);
+		o->vx = some(in) - 512.0f;
+		o->vz = some(in) - 512.0f;
+		o->age_s = some(in);
+		o->unseen_s = some(in);
+		o->right = (uint16_t)(fuzz_number(in, 2) % width);
+		o->left = (uint16_t)(o->right / 2);
+		o->bottom = (uint16_t)(fuzz_number(in, 2) % height);
+		o->top = (uint16_t)(o->bottom / 2);
+	}
+	for (uint32_t i = 0; h->object_count && i < h->stixel_count; i++)
+		frame[h->object_of_offset + i] = (uint8_t)fuzz_choice(in, h->object_count + 1);
+}
+
 struct stixel_frame_header *frame_input_make(struct fuzz_input *in, size_t *bytes)
 {
 	struct stixel_frame_header h;
@@ -120,6 +178,8 @@ struct stixel_frame_header *frame_input_make(struct fuzz_input *in, size_t *byte
 	memcpy(frame, &h, h.header_bytes < sizeof(h) ? h.header_bytes : sizeof(h));
 	fill_columns(in, &h, (uint32_t *)(frame + h.header_bytes),
 		     (struct stixel *)(frame + h.stixels_offset));
+	if (h.objects_offset)
+		fill_objects(in, &h, frame);
 	if (h.motion_offset)
 		fuzz_copy(in, frame + h.motion_offset, h.stixel_count * sizeof(struct stixel_motion));
 	if (h.plane_kind)
@@ -134,11 +194,12 @@ static uint8_t *word_of(struct fuzz_input *in, uint8_t *frame, size_t bytes)
 {
 #define AT(name) offsetof(struct stixel_frame_header, name)
 	static const size_t layout[] = {
-		AT(frame_bytes),   AT(header_bytes), AT(columns),      AT(stixel_count),  AT(stixels_offset),
-		AT(plane_kind),	   AT(plane_width),  AT(plane_height), AT(plane_pitch),	  AT(plane_offset),
-		AT(plane_bytes),   AT(plane2_kind),  AT(plane2_width), AT(plane2_height), AT(plane2_pitch),
-		AT(plane2_offset), AT(plane2_bytes), AT(image_width),  AT(image_height),  AT(stage_count),
-		AT(motion_offset),
+		AT(frame_bytes),    AT(header_bytes),	AT(columns),	      AT(stixel_count),
+		AT(stixels_offset), AT(plane_kind),	AT(plane_width),      AT(plane_height),
+		AT(plane_pitch),    AT(plane_offset),	AT(plane_bytes),      AT(plane2_kind),
+		AT(plane2_width),   AT(plane2_height),	AT(plane2_pitch),     AT(plane2_offset),
+		AT(plane2_bytes),   AT(image_width),	AT(image_height),     AT(stage_count),
+		AT(motion_offset),  AT(objects_offset), AT(object_of_offset), AT(object_count),
 	};
 #undef AT
 	const struct stixel_frame_header *h = (const struct stixel_frame_header *)frame;
@@ -219,11 +280,42 @@ static void check_lists(const struct stixel_frame *f)
 		fuzz_fail("given out: %u stages", h->stage_count);
 }
 
+/* Checks what include/stixel.h promises about objects. */
+static void check_objects(const struct stixel_frame *f)
+{
+	const struct stixel_frame_header *h = f->header;
+	const int count = stixel_object_count(f);
+	uint32_t last = 0;
+
+	if (count > STIXEL_OBJECTS_MAX)
+		fuzz_fail("given out: %d objects", count);
+	for (int i = 0; i < count; i++) {
+		const struct stixel_object *o = stixel_object_at(f, i);
+
+		if (o->id <= last || !(o->z > 0.0f) || !isfinite(o->vx + o->vz + o->x + o->y) ||
+		    !((double)o->sxx * (double)o->szz > (double)o->sxz * (double)o->sxz) ||
+		    !((double)o->pxx * (double)o->pzz > (double)o->pxz * (double)o->pxz) ||
+		    o->left > o->right || o->right >= h->image_width || o->top > o->bottom ||
+		    o->bottom >= h->image_height)
+			fuzz_fail("given out: object %d", i);
+		last = o->id;
+	}
+	if (count >= 0 && stixel_object_at(f, count))
+		fuzz_fail("given out: more objects than there are");
+	for (uint32_t i = 0; i < h->stixel_count; i++) {
+		const struct stixel_object *o = stixel_object_of(f, i);
+
+		if (o)
+			fuzz_touch(o, sizeof(*o));
+	}
+}
+
 void frame_input_touch(const struct stixel_frame *frame)
 {
 	const struct stixel_frame_header *h = frame->header;
 
 	check_lists(frame);
+	check_objects(frame);
 	fuzz_touch(h, h->header_bytes);
 	fuzz_touch(frame->offsets, (h->columns + 1) * sizeof(*frame->offsets));
 	fuzz_touch(frame->stixels, h->stixel_count * sizeof(*frame->stixels));

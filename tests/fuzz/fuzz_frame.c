@@ -150,7 +150,7 @@ static void free_space(const struct stixel_frame *f, struct fuzz_input *in)
 static void scan(const struct stixel_frame *f, struct fuzz_input *in)
 {
 	struct stixel_scan_options options;
-	float *ranges, *begins;
+	float *ranges, *begins, *speeds;
 
 	if (stixel_scan_defaults(f, &options, sizeof(options)) < 0)
 		fuzz_fail("no defaults of a scan");
@@ -159,11 +159,12 @@ static void scan(const struct stixel_frame *f, struct fuzz_input *in)
 	fuzz_copy(in, &options, sizeof(options)); /* copies the remaining bytes: none, or other options */
 	if (options.count > ANGLES_MOST)
 		options.count %= ANGLES_MOST;
-	ranges = malloc((2 * options.count + 1) * sizeof(*ranges));
+	ranges = malloc((3 * options.count + 1) * sizeof(*ranges));
 	if (!ranges)
 		return;
 	begins = ranges + options.count;
-	if (stixel_scan_seen(f, &options, sizeof(options), ranges, begins) == 1)
+	speeds = begins + options.count;
+	if (stixel_scan_speeds(f, &options, sizeof(options), ranges, begins, speeds) == 1)
 		for (uint32_t i = 0; i < options.count; i++) {
 			if (isfinite(ranges[i]) &&
 			    (ranges[i] < options.range_min || ranges[i] > options.range_max))
@@ -174,6 +175,8 @@ static void scan(const struct stixel_frame *f, struct fuzz_input *in)
 			if (isnan(begins[i]) != (isnan(ranges[i]) || ranges[i] == -INFINITY) ||
 			    begins[i] > ranges[i])
 				fuzz_fail("seen from %g to %g", begins[i], ranges[i]);
+			if (!isnan(speeds[i]) && (!isfinite(ranges[i]) || !(fabsf(speeds[i]) < 500.0f)))
+				fuzz_fail("speed %g at range %g", speeds[i], ranges[i]);
 		}
 	free(ranges);
 }
@@ -296,6 +299,30 @@ static void ask_wrongly(const struct stixel_frame *f)
 		fuzz_fail("what cannot be meant is taken");
 }
 
+/* Places of stixels and objects are numbers where they are known, and NAN elsewhere. */
+static void look_ahead(const struct stixel_frame *f)
+{
+	const uint32_t room = f->header->stixel_count + STIXEL_OBJECTS_MAX;
+	struct stixel_place *places = calloc(room, sizeof(*places));
+	int64_t known, objects;
+
+	if (!places) {
+		miss_memory();
+		return;
+	}
+	known = stixel_ahead(f, 0.5, places, room);
+	if (known < 0 || known > f->header->stixel_count)
+		fuzz_fail("%lld of %u stixels are ahead", (long long)known, f->header->stixel_count);
+	objects = stixel_object_ahead(f, 0.5, places, room);
+	if (objects < 0 || objects > STIXEL_OBJECTS_MAX)
+		fuzz_fail("%lld objects are ahead", (long long)objects);
+	for (int i = 0; i < stixel_object_count(f); i++)
+		objects -= isfinite(places[i].x) && isfinite(places[i].szz);
+	if (objects != 0)
+		fuzz_fail("%lld known places are no numbers", (long long)objects);
+	free(places);
+}
+
 static void use(const struct stixel_frame *f, struct fuzz_input *in)
 {
 	const unsigned bits = (unsigned)fuzz_number(in, 1);
@@ -307,6 +334,7 @@ static void use(const struct stixel_frame *f, struct fuzz_input *in)
 	draw_characters(f, bits);
 	free_space(f, in);
 	scan(f, in);
+	look_ahead(f);
 	count_points(f, in);
 	export(f);
 	send_to_browsers(f, wants, bits & 4 && small(f->header));

@@ -316,21 +316,22 @@ static void contradictions_are_not_packed(void **state)
 		.number = 1, .epoch = 1, .columns = 3, .stixel_count = 2, .image_height = 100};
 	struct stixel_frame_header h;
 	uint16_t pixels[12] = {0};
-	const struct stixel_motion motion[2] = {{.vx = 5, .sigma_x = 1}, {.state = STIXEL_MOTION_MOVES}};
+	const struct stixel_motion records[2] = {{.vx = 5, .sigma_x = 1}, {.state = STIXEL_MOTION_MOVES}};
+	const struct sx_frame_motion motion = {.stixels = records};
 	const struct stixel_image disparity = {STIXEL_PLANE_DISPARITY, 3, 4, 6, pixels};
 	const struct stixel_image left = {STIXEL_PLANE_LEFT, 6, 2, 6, pixels};
 	struct stixel_image images[2];
 	uint64_t out[200];
 
-#define PACK(error, count, ...)                                                                     \
-	do {                                                                                        \
-		int64_t packed;                                                                     \
-		h = good;                                                                           \
-		images[0] = disparity;                                                              \
-		images[1] = left;                                                                   \
-		__VA_ARGS__;                                                                        \
-		packed = sx_frame_pack(out, sizeof(out), &h, offsets, list, motion, images, count); \
-		assert_int_equal(packed < 0 ? packed : 0, error);                                   \
+#define PACK(error, count, ...)                                                                      \
+	do {                                                                                         \
+		int64_t packed;                                                                      \
+		h = good;                                                                            \
+		images[0] = disparity;                                                               \
+		images[1] = left;                                                                    \
+		__VA_ARGS__;                                                                         \
+		packed = sx_frame_pack(out, sizeof(out), &h, offsets, list, &motion, images, count); \
+		assert_int_equal(packed < 0 ? packed : 0, error);                                    \
 	} while (0)
 	PACK(0, 0, (void)0);
 	PACK(-EINVAL, 0, h.number = 0);
@@ -368,8 +369,8 @@ static void contradictions_are_not_packed(void **state)
 #undef PACK
 	h = good;
 	assert_int_equal(sx_frame_pack(out, 64, &h, offsets, list, NULL, NULL, 0), -ENOBUFS);
-	assert_int_equal(sx_frame_bytes(3, 2, 0), 856 + 16 + 32);
-	assert_int_equal(sx_frame_bytes(4, 2, 0), 856 + 24 + 32);
+	assert_int_equal(sx_frame_bytes(3, 2, 0), 872 + 16 + 32);
+	assert_int_equal(sx_frame_bytes(4, 2, 0), 872 + 24 + 32);
 	assert_int_equal(sx_frame_bytes(1, UINT32_MAX, 0), 0);
 	assert_int_equal(sx_frame_bytes(1, 1, SIZE_MAX), 0);
 }
@@ -387,12 +388,12 @@ static void frames_shrink(void **state)
 	assert_int_equal(frame.header->flags, STIXEL_FRAME_PLANE_LEFT_OUT);
 	assert_null(frame.plane);
 	assert_true(help_frame_good(&frame, &both));
-	assert_int_equal(sx_frame_shrink(b, plain - 8, a), 864);
-	assert_int_equal(stixel_parse(&frame, b, 864), 0);
+	assert_int_equal(sx_frame_shrink(b, plain - 8, a), 880);
+	assert_int_equal(stixel_parse(&frame, b, 880), 0);
 	assert_int_equal(frame.header->flags, STIXEL_FRAME_PLANE_LEFT_OUT | STIXEL_FRAME_STIXELS_LEFT_OUT);
 	assert_int_equal(frame.header->columns, 0);
 	assert_int_equal(frame.header->number, 5);
-	assert_int_equal(sx_frame_shrink(b, 863, a), -ENOBUFS);
+	assert_int_equal(sx_frame_shrink(b, 879, a), -ENOBUFS);
 	free(a);
 	free(b);
 }
@@ -402,10 +403,11 @@ static void motion_travels(void **state)
 {
 	static const uint32_t offsets[] = {0, 2, 3};
 	const struct stixel list[3] = {{.row_bottom = 3}, {.row_top = 4, .row_bottom = 9}, {.column = 1}};
-	const struct stixel_motion motion[3] = {
+	const struct stixel_motion records[3] = {
 		{.vx = -150, .vz = 1234, .sigma_x = 17, .sigma_z = 255, .correlation = -127, .state = 2},
 		{.state = 1},
 		{.vx = 7, .sigma_x = 3, .sigma_z = 3, .state = 9}};
+	const struct sx_frame_motion motion = {.stixels = records};
 	const struct stixel_frame_header good = {.epoch = 7,
 						 .number = 1,
 						 .columns = 2,
@@ -424,9 +426,9 @@ static void motion_travels(void **state)
 	struct stixel_velocity v;
 	struct stixel_ego ego;
 
-	assert_int_equal(sx_frame_pack(out, sizeof(out), &h, offsets, list, motion, &image, 1), plain + 24);
+	assert_int_equal(sx_frame_pack(out, sizeof(out), &h, offsets, list, &motion, &image, 1), plain + 24);
 	assert_int_equal(stixel_parse(&frame, out, plain + 24), 0);
-	assert_memory_equal(stixel_motion_of(&frame), motion, sizeof(motion));
+	assert_memory_equal(stixel_motion_of(&frame), records, sizeof(records));
 	assert_int_equal(stixel_ego_of(frame.header, &ego), 1);
 	assert_true(ego.seconds == 0.1 && ego.way_m[2] == 1.5 && ego.turn_rad[1] == 0.25);
 	assert_int_equal(stixel_velocity(&frame, 0, &v), 1);
@@ -440,15 +442,15 @@ static void motion_travels(void **state)
 	/* the image is left out, then the stixels are */
 	assert_int_equal(sx_frame_shrink(copy, sizeof(copy), out), plain + 24 - 64);
 	assert_int_equal(stixel_parse(&frame, copy, plain + 24 - 64), 0);
-	assert_memory_equal(stixel_motion_of(&frame), motion, sizeof(motion));
+	assert_memory_equal(stixel_motion_of(&frame), records, sizeof(records));
 	/* before the stixels, the records are */
 	assert_int_equal(sx_frame_shrink(copy, plain + 23 - 64, out), plain - 64);
 	assert_int_equal(stixel_parse(&frame, copy, plain - 64), 0);
 	assert_int_equal(frame.header->stixel_count, 3);
 	assert_null(stixel_motion_of(&frame));
 	assert_int_equal(frame.header->flags & STIXEL_FRAME_STIXELS_LEFT_OUT, 0);
-	assert_int_equal(sx_frame_shrink(copy, 870, out), 864);
-	assert_int_equal(stixel_parse(&frame, copy, 864), 0);
+	assert_int_equal(sx_frame_shrink(copy, 886, out), 880);
+	assert_int_equal(stixel_parse(&frame, copy, 880), 0);
 	assert_null(stixel_motion_of(&frame));
 	/* a table that leaves the frame or lies in others is refused */
 	for (int i = 0; i < 4; i++) {
@@ -462,7 +464,7 @@ static void motion_travels(void **state)
 	}
 	/* no room for the table; and a publisher without one */
 	h = good;
-	assert_int_equal(sx_frame_pack(out, plain + 16, &h, offsets, list, motion, &image, 1), plain);
+	assert_int_equal(sx_frame_pack(out, plain + 16, &h, offsets, list, &motion, &image, 1), plain);
 	assert_int_equal(stixel_parse(&frame, out, plain), 0);
 	assert_null(stixel_motion_of(&frame));
 	h = good;
@@ -473,6 +475,241 @@ static void motion_travels(void **state)
 	assert_int_equal(stixel_ego_of(frame.header, &ego), 0);
 	packed->header_bytes = 776;
 	assert_int_equal(stixel_ego_of(packed, &ego), 0);
+}
+
+/* A frame of two columns with three stixels, two objects and an image. */
+struct followed {
+	uint32_t offsets[3];
+	struct stixel list[3];
+	struct stixel_motion records[3];
+	struct stixel_object objects[2];
+	uint8_t of[3], pixels[64];
+	struct stixel_frame_header header;
+	struct sx_frame_motion motion;
+	struct stixel_image image;
+};
+
+static void follow(struct followed *f)
+{
+	*f = (struct followed){
+		.offsets = {0, 2, 3},
+		.list = {{.row_bottom = 3}, {.row_top = 4, .row_bottom = 9}, {.column = 1}},
+		.records = {{.vx = 7, .sigma_x = 3, .sigma_z = 3, .state = 2}},
+		.objects = {{.id = 4,
+			     .state = STIXEL_MOTION_MOVES,
+			     .label = 13,
+			     .frames = 65535,
+			     .x = -2,
+			     .y = 1.5f,
+			     .z = 20,
+			     .pxx = 0.25f,
+			     .pxz = -0.125f,
+			     .pzz = 0.5f,
+			     .width = 1.75f,
+			     .height = 1.5f,
+			     .vx = 2,
+			     .vz = -4,
+			     .sxx = 0.0625f,
+			     .szz = 0.25f,
+			     .age_s = 3,
+			     .right = 9,
+			     .bottom = 9,
+			     .stixels = 2},
+			    {.id = 9, .z = 1, .pxx = 1, .pzz = 1, .sxx = 1, .szz = 1, .unseen_s = 0.25f}},
+		.of = {1, 0, 2},
+		.header = {.epoch = 7,
+			   .number = 1,
+			   .columns = 2,
+			   .column_width = 5,
+			   .stixel_count = 3,
+			   .image_width = 10,
+			   .image_height = 10},
+	};
+	f->motion = (struct sx_frame_motion){f->records, f->objects, 2, f->of};
+	f->image = (struct stixel_image){STIXEL_PLANE_LEFT, 8, 8, 8, f->pixels};
+}
+
+static int64_t pack_followed(const struct followed *f, void *out, size_t room)
+{
+	struct stixel_frame_header h = f->header;
+
+	memset(&h.objects_offset, 0xa5, 16); /* these fields are not the caller's */
+	return sx_frame_pack(out, room, &h, f->offsets, f->list, &f->motion, &f->image, 1);
+}
+
+/* Objects lie between stixels and records of motion, and are left out after the records. */
+static void objects_travel(void **state)
+{
+	static _Alignas(8) uint8_t out[2048], copy[2048];
+	const size_t plain = sx_frame_bytes(2, 3, 64), table = 2 * 80 + 8, records = 24;
+	struct stixel_frame_header *packed = (struct stixel_frame_header *)out;
+	struct stixel_place p[2];
+	struct stixel_frame frame;
+	struct followed f;
+
+	follow(&f);
+	assert_int_equal(sx_frame_bytes_most(2, 3, 64), plain + records + STIXEL_OBJECTS_MAX * 80 + 8);
+	assert_int_equal(pack_followed(&f, out, sizeof(out)), plain + table + records);
+	assert_int_equal(stixel_parse(&frame, out, plain + table + records), 0);
+	assert_int_equal(stixel_object_count(&frame), 2);
+	for (int k = 0; k < 2; k++)
+		assert_memory_equal(stixel_object_at(&frame, k), &f.objects[k], sizeof(f.objects[k]));
+	assert_null(stixel_object_at(&frame, 2));
+	assert_null(stixel_object_at(&frame, -1));
+	assert_ptr_equal(stixel_object_of(&frame, 0), stixel_object_at(&frame, 0));
+	assert_null(stixel_object_of(&frame, 1));
+	assert_ptr_equal(stixel_object_of(&frame, 2), stixel_object_at(&frame, 1));
+	assert_null(stixel_object_of(&frame, 3));
+	assert_memory_equal(stixel_motion_of(&frame), f.records, sizeof(f.records));
+	/* places in half a second; of an object of unknown state none */
+	assert_int_equal(stixel_object_ahead(&frame, 0.5, p, 2), 1);
+	assert_true(p[0].x == -1 && p[0].z == 18 && p[0].sxz == -0.125);
+	assert_true(fabs(p[0].szz - (0.5 + 0.25 * 0.25 + 0.375 * 0.375)) < 1e-12);
+	assert_true(isnan(p[1].x) && isnan(p[1].z) && isnan(p[1].szz));
+	assert_int_equal(stixel_object_ahead(&frame, 0.5, p, 1), -EINVAL);
+	assert_int_equal(stixel_object_ahead(&frame, -0.1, p, 2), -EINVAL);
+	assert_int_equal(stixel_object_ahead(&frame, (double)NAN, p, 2), -EINVAL);
+	/* a reader of 1.7 does not look at them */
+	packed->header_bytes = 856;
+	assert_int_equal(stixel_object_count(&frame), -1);
+	assert_null(stixel_object_at(&frame, 0));
+	assert_null(stixel_object_of(&frame, 0));
+	assert_int_equal(stixel_object_ahead(&frame, 0.5, p, 0), 0);
+	packed->header_bytes = sizeof(*packed);
+	/* the image is left out, then the records, then the objects, then the stixels */
+	for (int i = 0; i < 4; i++) {
+		const size_t left[] = {plain + table + records - 64, plain + table - 64, plain - 64, 880};
+
+		assert_int_equal(sx_frame_shrink(copy, i ? left[i - 1] - 1 : sizeof(copy), out), left[i]);
+		assert_int_equal(stixel_parse(&frame, copy, left[i]), 0);
+		assert_true((stixel_motion_of(&frame) != NULL) == (i < 1));
+		assert_int_equal(stixel_object_count(&frame), i < 2 ? 2 : -1);
+		assert_int_equal(frame.header->stixel_count, i < 3 ? 3 : 0);
+	}
+	/* the same where the packed frame has no room; then there are none, and they cost nothing */
+	assert_int_equal(pack_followed(&f, out, plain + table + records - 1), plain + table);
+	assert_int_equal(stixel_parse(&frame, out, plain + table), 0);
+	assert_true(stixel_object_count(&frame) == 2 && !stixel_motion_of(&frame));
+	assert_int_equal(pack_followed(&f, out, plain + table - 1), plain + records);
+	assert_int_equal(stixel_parse(&frame, out, plain + records), 0);
+	assert_true(stixel_object_count(&frame) == -1 && stixel_motion_of(&frame));
+	f.motion.object_count = 0;
+	assert_int_equal(pack_followed(&f, out, sizeof(out)), plain + records);
+	assert_int_equal(stixel_parse(&frame, out, plain + records), 0);
+	assert_int_equal(stixel_object_count(&frame), 0);
+	assert_null(stixel_object_of(&frame, 0));
+	assert_int_equal(sx_frame_shrink(copy, plain - 64, out), plain - 64);
+	assert_int_equal(stixel_parse(&frame, copy, plain - 64), 0);
+	assert_int_equal(stixel_object_count(&frame), 0);
+}
+
+/* A table that lies is neither packed nor read. */
+static void false_objects_are_refused(void **state)
+{
+	static _Alignas(8) uint8_t out[2048];
+	static const float bad[] = {NAN, INFINITY, -INFINITY};
+	struct stixel_frame_header *h = (struct stixel_frame_header *)out;
+	struct stixel_object *objects;
+	const uint8_t *of;
+	struct stixel_frame frame;
+	struct followed f;
+	size_t bytes;
+
+	follow(&f);
+	bytes = (size_t)pack_followed(&f, out, sizeof(out));
+	objects = (struct stixel_object *)(out + h->objects_offset);
+	of = out + h->object_of_offset;
+#define REFUSED(...)                                                          \
+	do {                                                                  \
+		follow(&f);                                                   \
+		assert_int_equal(pack_followed(&f, out, sizeof(out)), bytes); \
+		__VA_ARGS__;                                                  \
+		assert_int_equal(stixel_seal(out, bytes), 0);                 \
+		assert_int_equal(stixel_parse(&frame, out, bytes), -EBADMSG); \
+		memcpy(f.objects, objects, sizeof(f.objects));                \
+		memcpy(f.of, of, sizeof(f.of));                               \
+	} while (0)
+#define REFUSED_TWICE(...)                                                      \
+	do {                                                                    \
+		REFUSED(__VA_ARGS__);                                           \
+		assert_int_equal(pack_followed(&f, out, sizeof(out)), -EINVAL); \
+	} while (0)
+	REFUSED_TWICE(objects[0].id = 0);
+	REFUSED_TWICE(objects[1].id = 4);
+	REFUSED_TWICE(objects[1].id = 3);
+	REFUSED_TWICE(objects[0].z = 0);
+	for (size_t i = offsetof(struct stixel_object, x); i <= offsetof(struct stixel_object, unseen_s);
+	     i += 4)
+		for (int k = 0; k < 3; k++)
+			REFUSED_TWICE(memcpy((char *)&objects[1] + i, &bad[k], 4));
+	REFUSED_TWICE(objects[0].pxx = 0);
+	REFUSED_TWICE(objects[0].pxz = 0.36f);
+	REFUSED_TWICE(objects[0].sxz = -0.125f);
+	REFUSED_TWICE(objects[0].szz = -1);
+	REFUSED_TWICE(objects[0].width = -1);
+	REFUSED_TWICE(objects[0].height = -1);
+	REFUSED_TWICE(objects[0].age_s = -1);
+	REFUSED_TWICE(objects[0].unseen_s = -1);
+	REFUSED_TWICE(objects[0].right = 10);
+	REFUSED_TWICE(objects[0].bottom = 10);
+	REFUSED_TWICE(objects[1].left = 1);
+	REFUSED_TWICE(objects[1].top = 1);
+	REFUSED_TWICE(out[h->object_of_offset] = 3);
+	REFUSED(h->objects_offset -= 8);
+	REFUSED(h->objects_offset += 8);
+	REFUSED(h->objects_offset += 4);
+	REFUSED(h->objects_offset = UINT32_MAX - 7);
+	REFUSED(h->object_of_offset = 0);
+	REFUSED(h->object_of_offset = h->objects_offset);
+	REFUSED(h->object_of_offset = h->motion_offset);
+	REFUSED(h->object_of_offset = UINT32_MAX);
+	REFUSED(h->object_count = 65);
+	REFUSED(h->object_count = 0);
+	REFUSED(h->object_bytes = 72);
+	REFUSED(h->object_bytes = 84);
+	REFUSED(h->object_bytes = 88);
+	REFUSED(h->motion_offset = h->objects_offset);
+#undef REFUSED_TWICE
+#undef REFUSED
+	follow(&f);
+	f.motion.object_count = 65;
+	assert_int_equal(pack_followed(&f, out, sizeof(out)), -EINVAL);
+	f.motion.object_count = 2;
+	f.motion.object_of = NULL;
+	assert_int_equal(pack_followed(&f, out, sizeof(out)), -EINVAL);
+}
+
+/* A frame of 1.7, whose header ends before the objects, is cut down as its records allow. */
+static void frames_of_1_7_shrink(void **state)
+{
+	static _Alignas(8) uint8_t out[2048], old[2048], copy[2048];
+	struct stixel_frame_header *h = (struct stixel_frame_header *)old;
+	struct stixel_frame frame;
+	struct followed f;
+	size_t bytes;
+
+	follow(&f);
+	f.motion.objects = NULL;
+	bytes = (size_t)sx_frame_pack(out, sizeof(out), &f.header, f.offsets, f.list, &f.motion, NULL, 0) -
+		16;
+	memcpy(old, out, 856);
+	memcpy(old + 856, out + 872, bytes - 856);
+	h->abi_minor = 7;
+	h->header_bytes = 856;
+	h->frame_bytes -= 16;
+	h->stixels_offset -= 16;
+	h->motion_offset -= 16;
+	assert_int_equal(stixel_seal(old, bytes), 0);
+	assert_int_equal(stixel_parse(&frame, old, bytes), 0);
+	assert_memory_equal(stixel_motion_of(&frame), f.records, sizeof(f.records));
+	assert_int_equal(stixel_object_count(&frame), -1);
+	assert_int_equal(sx_frame_shrink(copy, bytes, old), bytes);
+	assert_memory_equal(copy, old, bytes);
+	assert_int_equal(sx_frame_shrink(copy, bytes - 1, old), bytes - 24);
+	assert_int_equal(stixel_parse(&frame, copy, bytes - 24), 0);
+	assert_true(!stixel_motion_of(&frame) && frame.header->stixel_count == 3);
+	assert_int_equal(sx_frame_shrink(copy, bytes - 25, old), 864);
+	assert_int_equal(stixel_parse(&frame, copy, 864), 0);
 }
 
 /* Stixels that are known to move or to stand have a place in half a second. */
@@ -488,8 +725,9 @@ static void stixels_are_ahead(void **state)
 	};
 	const struct stixel_motion moves = {.vx = -200, .vz = 400, .sigma_x = 16, .sigma_z = 32, .state = 2};
 	const struct stixel_motion stands = {.sigma_x = 16, .sigma_z = 16, .state = 1};
-	const struct stixel_motion motion[5] = {
+	const struct stixel_motion records[5] = {
 		moves, stands, {.sigma_x = 5, .sigma_z = 5}, moves, {.state = 1}};
+	const struct sx_frame_motion motion = {.stixels = records};
 	struct stixel_frame_header h = {.epoch = 7,
 					.number = 1,
 					.columns = 1,
@@ -500,7 +738,7 @@ static void stixels_are_ahead(void **state)
 					.cx = 52,
 					.baseline_m = 0.4};
 	static _Alignas(8) uint8_t out[2048];
-	const int64_t bytes = sx_frame_pack(out, sizeof(out), &h, offsets, list, motion, NULL, 0);
+	const int64_t bytes = sx_frame_pack(out, sizeof(out), &h, offsets, list, &motion, NULL, 0);
 	struct stixel_place p[5];
 	struct stixel_frame frame;
 
@@ -672,6 +910,9 @@ int main(void)
 		cmocka_unit_test(contradictions_are_not_packed),
 		cmocka_unit_test(frames_shrink),
 		cmocka_unit_test(motion_travels),
+		cmocka_unit_test(objects_travel),
+		cmocka_unit_test(false_objects_are_refused),
+		cmocka_unit_test(frames_of_1_7_shrink),
 		cmocka_unit_test(stixels_are_ahead),
 		cmocka_unit_test(a_changed_frame_is_sealed),
 		cmocka_unit_test(the_ground_leans_and_bends),

@@ -9,8 +9,8 @@ import unittest
 import numpy as np
 import support
 import stixel
-from stixel import Kind, Part, ScanAs
-from support import of_1_2, pack
+from stixel import Kind, Part, ScanAs, _layout
+from support import of_1_2, pack, seal
 
 CAMERA = {"fx": 500, "fy": 480, "cx": 160, "cy": 236, "baseline_m": 0.5, "disparities": 128}
 UNKNOWN = 0xFFFF
@@ -197,6 +197,29 @@ def twin_points(frame, ground, coordinates, step, range_max):
         m["x"], m["y"], m["z"] = p
         m["kind"], m["label"], m["confidence"], m["part"], m["id"] = s["kind"], s["label"], s["confidence"], part, i
     return made
+
+
+class Speeds(unittest.TestCase):
+    def test_speeds(self):
+        """A scan has the speed of obstacles along its rays; without records of motion it has none."""
+        rng = np.random.default_rng(5)
+        plain = pack(random_columns(rng, stixel.load(pack([[]], **CAMERA, **road_of(0, 0))).road), **CAMERA,
+                     **road_of(0, 0))
+        still = stixel.load(plain).scan()
+        self.assertIsNone(still.speeds)
+        header = np.frombuffer(plain, stixel.HEADER, 1).copy()
+        records = np.zeros(int(header["stixel_count"][0]), _layout.MOTION_RECORD)
+        records["vx"], records["vz"], records["sigma_x"], records["sigma_z"], records["state"] = 300, -800, 9, 9, 2
+        header["motion_offset"], header["frame_bytes"] = len(plain), len(plain) + records.nbytes
+        frame = stixel.load(seal(header.tobytes() + plain[header.itemsize:] + records.tobytes()))
+        scan = frame.scan()
+        np.testing.assert_array_equal(scan.ranges, still.ranges)
+        known = np.isfinite(scan.speeds)
+        self.assertGreater(known.sum(), 5)
+        self.assertTrue(np.isfinite(scan.ranges[known]).all())
+        # x ahead and y to the left: 3 m/s to the right is against an angle to the left
+        want = -8 * np.cos(scan.angles) - 3 * np.sin(scan.angles)
+        np.testing.assert_allclose(scan.speeds[known], want[known], atol=1e-4)
 
 
 class Twin(unittest.TestCase):

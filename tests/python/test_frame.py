@@ -164,6 +164,48 @@ class Values(unittest.TestCase):
             h["motion_offset"] += 8
             stixel.load(seal(h.tobytes() + plain[h.itemsize:] + records.tobytes()))
 
+    def objects_frame(self, objects, of, each=stixel.OBJECT.itemsize, **fields):
+        """Returns the bytes of a frame with this table behind its stixels."""
+        plain = pack(COLUMNS, **fields)
+        h = np.frombuffer(plain, stixel.HEADER, 1).copy()
+        table = b"".join(o.tobytes().ljust(each, b"x") for o in objects)
+        h["objects_offset"], h["object_count"], h["object_bytes"] = len(plain), len(objects), each
+        h["object_of_offset"] = len(plain) + len(table) if len(objects) else 0
+        tail = table + (bytes(of).ljust(8, b"\0") if len(objects) else b"")
+        h["frame_bytes"] += len(tail)
+        return seal(h.tobytes() + plain[h.itemsize:] + tail)
+
+    def test_objects(self):
+        f = self.frame()
+        self.assertEqual((f.objects, f.object_of, len(f.object_ahead(0.5))), (None, None, 0))
+        f = stixel.load(self.objects_frame(np.zeros(0, stixel.OBJECT), []))
+        self.assertEqual((len(f.objects), f.object_of.tolist(), len(f.object_ahead(0.5))), (0, [-1] * 3, 0))
+        objects = np.zeros(3, stixel.OBJECT)
+        for name in ("pxx", "pzz", "sxx", "szz", "z"):
+            objects[name] = 0.25
+        objects["id"], objects["state"], objects["z"] = [3, 4, 9], [2, 1, 0], 8
+        objects[0]["x"], objects[0]["vx"], objects[0]["vz"] = -2, 4, -6
+        for each in (80, 96):  # a newer publisher has larger records
+            f = stixel.load(self.objects_frame(objects, [0, 1, 3], each))
+            self.assertEqual((f.objects.dtype, f.objects.tolist()), (stixel.OBJECT, objects.tolist()))
+            self.assertEqual(f.object_of.tolist(), [-1, 0, 2])
+            with self.assertRaises(ValueError):
+                f.objects["id"][0] = 7
+            p = f.object_ahead(0.5)
+            self.assertEqual((p.dtype, p["x"].tolist()[:2], p["z"].tolist()[:2]), (stixel.PLACE, [0, 0], [5, 8]))
+            self.assertTrue(np.isnan(p["z"][2]) and p["sxx"][0] > 0.25)
+        for seconds in (-1, float("nan")):
+            with self.assertRaises(ValueError):
+                f.object_ahead(seconds)
+        for name, value in (("id", [3, 3, 9]), ("z", [8, 0, 8]), ("vx", [np.nan, 0, 0]), ("pxz", [0, 0.25, 0]),
+                            ("right", [0, 0, 5000])):
+            wrong = objects.copy()
+            wrong[name] = value
+            with self.assertRaises(stixel.Damaged):
+                stixel.load(self.objects_frame(wrong, [0, 1, 3]))
+        with self.assertRaises(stixel.Damaged):
+            stixel.load(self.objects_frame(objects, [0, 1, 4]))
+
     def test_an_older_publisher(self):
         old = stixel.load(of_1_2(pack(COLUMNS, road_origin=1, road_slope=0.25, road_offset=-50, height_m=1.5,
                                       road_cross=0.01, roll_rad=0.02, height_sigma_m=0.05)))

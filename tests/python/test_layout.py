@@ -18,6 +18,7 @@ HEADERS = [HEADER, *(HEADER.replace(".h", "_%s.h" % name)
                      for name in ("convert", "disparity", "pairs", "recording", "messages"))]
 CC = os.environ["STIXEL_CC"].split()
 STRUCTS = {"stixel": stixel.STIXEL, "stixel_motion": _layout.MOTION_RECORD, "stixel_place": stixel.PLACE,
+           "stixel_object": stixel.OBJECT,
            "stixel_frame_header": stixel.HEADER, "stixel_frame": _layout.CFrame,
            "stixel_status": _layout.CStatus, "stixel_scores_format": _layout.CScoresFormat,
            "stixel_scores_planes": _layout.CScoresPlanes, "stixel_disparity_format": _layout.CDisparityFormat,
@@ -141,7 +142,7 @@ class Layout(unittest.TestCase):
                 + _library._MESSAGES_FUNCTIONS}
         # Python has its own names of enums; for the other functions the module has one that returns more
         self.assertEqual(declared - used, {"stixel_%s_name" % n for n in ("kind", "state", "publisher", "road")}
-                         | {"stixel_free_space_m", "stixel_scan"}
+                         | {"stixel_free_space_m", "stixel_scan", "stixel_scan_seen"}
                          # for buffers of the caller
                          | {"stixel_pairs_%s" % n for n in ("add_buffer", "queue", "returned")})
         self.assertEqual(used - declared, set())

@@ -16,8 +16,8 @@ from ._errors import (BadName, Busy, Damaged, Died, Ended, LibraryError, NotAllo
                       NotStixel, NotSupported, OtherVersion, Refused, Restarted, StixelError)
 from ._frame import Counts, Ego, Frame, RangeOffset, load
 from ._geometry import Camera, Road
-from ._layout import (BOX, FREE_COLUMN, HEADER, PLACE, POINT, STIXEL, VELOCITY, Clock, Flag, FrameFlag, Free, Kind,
-                      MotionState, Part, Plane, Publisher, RoadOrigin, ScanAs, Stamp, State)
+from ._layout import (BOX, FREE_COLUMN, HEADER, OBJECT, PLACE, POINT, STIXEL, VELOCITY, Clock, Flag, FrameFlag, Free,
+                      Kind, MotionState, Part, Plane, Publisher, RoadOrigin, ScanAs, Stamp, State)
 from ._library import library_version
 from ._open import open, open_path
 from ._pairs import Pair, PairCounts, PairWriter, RawCamera
@@ -31,10 +31,10 @@ __all__ = [
     "BOX", "BadName", "Busy", "Camera", "Clock", "Counts", "Damage", "Damaged", "Died", "DisparityWriter", "End",
     "Ego", "Ended", "FREE_COLUMN", "Flag", "Frame", "FrameFlag", "Free", "Gap", "GapReason", "HEADER", "Kind",
     "LibraryError", "Life", "MotionState", "NotAllowed", "NotConnected", "NotRunning", "NotStixel", "NotSupported",
-    "OtherVersion", "PLACE", "POINT", "Pair", "PairCounts", "PairWriter", "Part", "Plane", "Publisher", "RangeOffset",
-    "RawCamera", "Reader", "Recording", "Refused", "Restarted", "Road", "RoadOrigin", "STIXEL", "Scan", "ScanAs",
-    "ScoreWriter", "Stamp", "State", "Status", "StixelError", "VELOCITY", "class_colour", "library_version", "load",
-    "one_hot", "open", "open_path", "open_url"]
+    "OBJECT", "OtherVersion", "PLACE", "POINT", "Pair", "PairCounts", "PairWriter", "Part", "Plane", "Publisher",
+    "RangeOffset", "RawCamera", "Reader", "Recording", "Refused", "Restarted", "Road", "RoadOrigin", "STIXEL", "Scan",
+    "ScanAs", "ScoreWriter", "Stamp", "State", "Status", "StixelError", "VELOCITY", "class_colour", "library_version",
+    "load", "one_hot", "open", "open_path", "open_url"]
 
 
 def __getattr__(name: str) -> str:

@@ -41,6 +41,9 @@ class Scan(NamedTuple):
     #: m; the camera saw the space from begins to ranges, which may be cleared; nan: saw nothing at this angle; None:
     #: not known
     begins: Optional[NDArray[np.float32]] = None
+    #: m/s over the ground, of the obstacle that ranges is of, along the ray, positive away; nan: not known; None:
+    #: motion is not measured
+    speeds: Optional[NDArray[np.float32]] = None
 
     @property
     def angle_max(self) -> float:
@@ -112,6 +115,15 @@ def ahead_of(data: bytes, header: Any, seconds: float) -> NDArray[Any]:
     return places
 
 
+def object_ahead_of(data: bytes, header: Any, seconds: float) -> NDArray[Any]:
+    """Implements Frame.object_ahead()."""
+    frame, words = c_frame(data, header)
+    places = np.empty(int(header["object_count"]) if header["objects_offset"] else 0, PLACE)
+    if library().object_ahead(ctypes.byref(frame), seconds, places.ctypes.data, len(places)) < 0:
+        raise ValueError("object_ahead: %r s is not a time of 0 s or more" % (seconds,))
+    return places
+
+
 def scan_of(data: bytes, header: Any, values: Any, names: Names) -> Scan:
     """Implements Frame.scan()."""
     frame, words = c_frame(data, header)
@@ -120,12 +132,13 @@ def scan_of(data: bytes, header: Any, values: Any, names: Names) -> Scan:
     _set(o, _by_class(values, names), "a scan")
     if "range_min" not in values:  # the default is the frame's range_min, which may lie beyond the caller's range_max
         o.range_min = min(o.range_min, max(o.range_max, 0))
-    ranges, begins = np.empty(o.count, np.float32), np.empty(o.count, np.float32)
-    if library().scan_seen(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o), ranges.ctypes.data,
-                           begins.ctypes.data) < 0:
+    ranges, begins, speeds = (np.empty(o.count, np.float32) for _ in range(3))
+    if library().scan_speeds(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o), ranges.ctypes.data,
+                             begins.ctypes.data, speeds.ctypes.data) < 0:
         raise ValueError("scan: options out of their limits, see <stixel_convert.h>: %s"
                          % ", ".join("%s %g" % (name, getattr(o, name)) for name, *_ in o._fields_))
-    return Scan(ranges, o.angle_min, o.angle_increment, o.range_min, o.range_max, begins)
+    return Scan(ranges, o.angle_min, o.angle_increment, o.range_min, o.range_max, begins,
+                speeds if header["motion_offset"] else None)
 
 
 def boxes_of(data: bytes, header: Any, values: Any) -> NDArray[Any]:

@@ -13,10 +13,10 @@ import numpy as np
 
 from ._check import check
 from ._classes import PublisherClasses, labels_of
-from ._convert import Scan, ahead_of, boxes_of, free_of, points_of, scan_of
+from ._convert import Scan, ahead_of, boxes_of, free_of, object_ahead_of, points_of, scan_of
 from ._geometry import Camera, Road, disparity_cloud, stixel_disparity, stixel_quads
-from ._layout import (CLASSES_MAX, IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, MOTION_RECORD, STIXEL, VELOCITY,
-                      Clock, FrameFlag, Free, MotionState, Plane, PointsOf, RoadOrigin, Stamp, header_of)
+from ._layout import (CLASSES_MAX, IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, MOTION_RECORD, OBJECT, STIXEL,
+                      VELOCITY, Clock, FrameFlag, Free, MotionState, Plane, PointsOf, RoadOrigin, Stamp, header_of)
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -327,6 +327,39 @@ class Frame:
         nan where it is not known. ValueError: seconds is negative or not finite. Needs libstixel.
         """
         return ahead_of(self._data, self._header, seconds)
+
+    @property
+    def objects(self) -> Optional[NDArray[Any]]:
+        """Things that move, with an identity that lasts (dtype stixel.OBJECT, struct stixel_object of <stixel.h>).
+
+        They are in the order of their id. None: the publisher does not follow objects (motion.mode = filter does).
+        x, y, z: m to the right, down and ahead of the left camera; vx, vz: m/s over the ground; state:
+        stixel.MotionState, and greater values mean UNKNOWN.
+        """
+        h = self._header
+        if not h["objects_offset"]:
+            return None
+        count, each = int(h["object_count"]), int(h["object_bytes"])
+        return np.ndarray((count,), OBJECT, self._data, int(h["objects_offset"]) if count else 0, (each,))
+
+    @property
+    def object_of(self) -> Optional[NDArray[np.intp]]:
+        """For each stixel the index of its object in objects, -1: none. None: the publisher does not follow objects."""
+        h = self._header
+        if not h["objects_offset"]:
+            return None
+        if not h["object_count"]:
+            return np.full(int(h["stixel_count"]), -1, np.intp)
+        return np.frombuffer(self._data, np.uint8, int(h["stixel_count"]),
+                             int(h["object_of_offset"])).astype(np.intp) - 1
+
+    def object_ahead(self, seconds: float) -> NDArray[Any]:
+        """Returns where each object will be after this time (dtype stixel.PLACE), as ahead() does for stixels.
+
+        All fields are nan where the state of the object is unknown. The array is empty without objects. ValueError:
+        seconds is negative or not finite. Needs libstixel.
+        """
+        return object_ahead_of(self._data, self._header, seconds)
 
     # -- images --
     def image(self, kind: Plane) -> Optional[NDArray[Any]]:

@@ -280,7 +280,8 @@ HEADER = np.dtype([
     ("motion_span_ns", "<i8"), ("ego_turn_rad", "<f4", (3,)), ("ego_way_m", "<f4", (3,)),
     ("ego_turn_sigma_rad", "<f4", (3,)), ("ego_way_sigma_m", "<f4", (3,)),
     ("range_offset_px", "<f4"), ("range_offset_sigma_px", "<f4"), ("motion_features", "<u4"), ("motion_inliers", "<u4"),
-    ("motion_offset", "<u4"), ("range_applied_px", "<f4")])
+    ("motion_offset", "<u4"), ("range_applied_px", "<f4"), ("objects_offset", "<u4"), ("object_of_offset", "<u4"),
+    ("object_count", "<u2"), ("object_bytes", "<u2"), ("motion_reserved", "<u4")])
 
 #: Velocity of one stixel: the dtype of Frame.velocities.
 VELOCITY = np.dtype([("vx", "<f4"), ("vz", "<f4"), ("sxx", "<f4"), ("sxz", "<f4"), ("szz", "<f4"), ("state", "u1")])
@@ -289,6 +290,13 @@ PLACE = np.dtype([("x", "<f8"), ("z", "<f8"), ("sxx", "<f8"), ("sxz", "<f8"), ("
 #: Motion of one stixel, 8 bytes, as published.
 MOTION_RECORD = np.dtype([("vx", "<i2"), ("vz", "<i2"), ("sigma_x", "u1"), ("sigma_z", "u1"), ("correlation", "i1"),
                           ("state", "u1")])
+
+#: One object, 80 bytes: the dtype of Frame.objects.
+OBJECT = np.dtype([
+    ("id", "<u4"), ("state", "u1"), ("label", "u1"), ("frames", "<u2"), ("x", "<f4"), ("y", "<f4"), ("z", "<f4"),
+    ("pxx", "<f4"), ("pxz", "<f4"), ("pzz", "<f4"), ("width", "<f4"), ("height", "<f4"), ("vx", "<f4"), ("vz", "<f4"),
+    ("sxx", "<f4"), ("sxz", "<f4"), ("szz", "<f4"), ("age_s", "<f4"), ("unseen_s", "<f4"),
+    ("left", "<u2"), ("right", "<u2"), ("top", "<u2"), ("bottom", "<u2"), ("stixels", "<u2"), ("reserved", "<u2")])
 
 
 def offset_of(field: str) -> int:

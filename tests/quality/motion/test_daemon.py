@@ -61,6 +61,7 @@ class Motion(TestCase):
         moved = until(lambda: [f for f in i.ring().frames() if f.ego_known], what="a frame with a step")[-1]
         self.assertTrue(50e6 < moved.motion_span_ns < 360e6)
         self.assertEqual(len(moved.motion), moved.count)
+        self.assertIsNone(moved.objects)  # nothing follows them
         self.assertEqual({state for *_, state in moved.motion} - {0, 1, 2}, set())
         self.assertTrue(any(sigma_x and sigma_z for _, _, sigma_x, sigma_z, *_ in moved.motion))
         # new contexts for another key: what is known goes on
@@ -80,6 +81,22 @@ class Motion(TestCase):
         first = i.ring().live()[2]
         until(lambda: [f for f in i.ring().frames() if f.number > first and {1, 2} & {m[-1] for m in f.motion}],
               what="a stixel that stands or moves")
+        # objects, with an identity that lasts; those that are known to move give their velocity to their stixels
+        def moving():
+            return {f.number: f for f in i.ring().frames()
+                    if f.number > first and f.objects and 2 in [state for _, state in f.objects]}
+        seen = {}
+        until(lambda: seen.update(moving()) or len(seen) > 3, what="objects that move")
+        for f in seen.values():
+            ids = [each for each, _ in f.objects]
+            self.assertTrue(ids == sorted(set(ids)) and ids[0] > 0, ids)
+            self.assertLessEqual(max(f.object_of), len(ids))
+            for number, (*_, state) in zip(f.object_of, f.motion):
+                if number and f.objects[number - 1][1] == 2:
+                    self.assertEqual(state, 2)
+        self.assertTrue(any(f.object_of.count(1 + [s for _, s in f.objects].index(2)) > 1 for f in seen.values()))
+        known = [{each for each, _ in f.objects} for f in seen.values()]
+        self.assertTrue(any(a & b for a, b in zip(known, known[1:])), known)
         self.assertEqual(i.stop(), 0)
 
     def test_wrong_range(self):

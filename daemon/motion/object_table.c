@@ -1,0 +1,141 @@
+/*
+ * Table of objects, see object_table.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "daemon/motion/object_table.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/contract.h"
+
+#define MOST_CORRELATION 0.9999 /* so that a covariance stays positive definite in float */
+#define LEAST_VARIANCE 1e-8	/* m^2, (m/s)^2; the same */
+
+/* Writes a covariance. Returns whether it is one. */
+static bool write_covariance(double xx, double xz, double zz, float ret[3])
+{
+	const double a = fmax(xx, LEAST_VARIANCE), c = fmax(zz, LEAST_VARIANCE);
+	const double most = MOST_CORRELATION * sqrt(a * c);
+
+	ret[0] = (float)a;
+	ret[1] = (float)fmax(-most, fmin(most, xz));
+	ret[2] = (float)c;
+	return isfinite(xx) && isfinite(xz) && isfinite(zz) && isfinite(ret[0]) && isfinite(ret[1]) &&
+	       isfinite(ret[2]) && xx >= 0.0 && zz >= 0.0;
+}
+
+static uint16_t within(int px, int size)
+{
+	return (uint16_t)(px < 0 ? 0 : px < size ? px : size - 1);
+}
+
+static bool is_in_image(const struct sx_object_source *s, const struct sx_motion_object *o)
+{
+	return o->left < o->right && o->top <= o->bottom && o->right > 0 && o->left < s->width &&
+	       o->bottom >= 0 && o->top < s->height;
+}
+
+/* Returns whether readers take it. */
+static bool write_object(const struct sx_object_source *s, const struct sx_motion_object *o,
+			 struct stixel_object *r)
+{
+	const double seconds = s->span_s > 0.0 ? s->span_s : 0.1, disparity = o->disparity - s->offset_px;
+	const double column = 0.5 * (double)(o->left + o->right - 1);
+	const struct sx_camera *c = s->camera;
+	struct sx_motion_estimate e;
+	struct stixel_place p;
+	float place[3], velocity[3];
+
+	if (!(disparity > 0.0) || !is_in_image(s, o))
+		return false;
+	/* as the object's state was decided, at the ray of its middle */
+	e = sx_motion_biased(&o->estimate, c, SX_MOTION_OBJECT_BIAS_PX, (column - c->cx) / c->fx,
+			     c->fx / o->disparity, seconds);
+	p = stixel_place_at(c->fx, c->cx, c->baseline_m, column, disparity);
+	*r = (struct stixel_object){
+		.id = o->id,
+		.state = (uint8_t)o->state,
+		.label = STIXEL_LABEL_NONE,
+		.frames = (uint16_t)(o->frames < UINT16_MAX ? o->frames : UINT16_MAX),
+		.x = (float)p.x,
+		.y = (float)(((double)o->bottom - c->cy) / c->fy * p.z),
+		.z = (float)p.z,
+		.width = (float)((double)(o->right - o->left) / c->fx * p.z),
+		.height = (float)((double)(o->bottom - o->top + 1) / c->fy * p.z),
+		.vx = (float)e.vx,
+		.vz = (float)e.vz,
+		.age_s = (float)o->age,
+		.unseen_s = (float)o->unseen,
+		.left = within(o->left, s->width),
+		.right = within(o->right - 1, s->width),
+		.top = within(o->top, s->height),
+		.bottom = within(o->bottom, s->height),
+	};
+	if (!write_covariance(p.sxx, p.sxz, p.szz, place) || !write_covariance(e.sxx, e.sxz, e.szz, velocity))
+		return false;
+	r->pxx = place[0], r->pxz = place[1], r->pzz = place[2];
+	r->sxx = velocity[0], r->sxz = velocity[1], r->szz = velocity[2];
+	return isfinite(r->x) && isfinite(r->y) && isfinite(r->z) && r->z > 0.0f && isfinite(r->vx) &&
+	       isfinite(r->vz) && isfinite(r->width) && isfinite(r->height) && isfinite(r->age_s) &&
+	       r->age_s >= 0.0f && isfinite(r->unseen_s) && r->unseen_s >= 0.0f;
+}
+
+/* Notes which object each stixel belongs to, and how many stixels each object has. */
+static void write_stixels(struct sx_object_table *t, const struct sx_object_source *s)
+{
+	memset(t->object_of, 0, s->stixel_count);
+	for (uint32_t i = 0; i < s->stixel_count && t->count; i++) {
+		for (uint32_t k = 0; k < t->count && s->object_of[i] && !t->object_of[i]; k++) {
+			if (t->objects[k].id != s->object_of[i])
+				continue;
+			t->object_of[i] = (uint8_t)(k + 1);
+			t->objects[k].stixels += t->objects[k].stixels < UINT16_MAX;
+		}
+	}
+}
+
+/* Gives each object the class that most rows of its stixels have. */
+static void write_labels(struct sx_object_table *t, const struct sx_object_source *s)
+{
+	uint32_t rows[STIXEL_OBJECTS_MAX][STIXEL_CLASSES_MAX] = {{0}};
+
+	sx_must(t->count, <=, STIXEL_OBJECTS_MAX);
+	for (uint32_t i = 0; i < s->stixel_count; i++) {
+		const struct stixel *x = &s->stixels[i];
+
+		if (t->object_of[i] && x->label < STIXEL_CLASSES_MAX)
+			rows[t->object_of[i] - 1][x->label] += (uint32_t)(x->row_bottom - x->row_top + 1);
+	}
+	for (uint32_t k = 0; k < t->count; k++) {
+		uint32_t most = 0;
+
+		for (unsigned label = 0; label < STIXEL_CLASSES_MAX; label++) {
+			if (rows[k][label] <= most)
+				continue;
+			most = rows[k][label];
+			t->objects[k].label = (uint8_t)label;
+		}
+	}
+}
+
+void sx_object_table_fill(struct sx_object_table *t, const struct sx_object_source *s)
+{
+	t->count = 0;
+	for (uint32_t k = 0; k < s->objects->count && t->count < STIXEL_OBJECTS_MAX; k++) {
+		const struct sx_motion_object *o = &s->objects->objects[k];
+
+		if (o->shown && (!t->count || o->id > t->objects[t->count - 1].id))
+			t->count += write_object(s, o, &t->objects[t->count]);
+	}
+	write_stixels(t, s);
+	/*
+	 * The filter does not take a frame that follows too soon: it has the objects as they were in the frame before,
+	 * and no stixel of this frame belongs to them. This frame says nothing of how they move.
+	 */
+	for (uint32_t k = 0; k < t->count; k++)
+		if (t->objects[k].stixels == 0 && t->objects[k].unseen_s == 0.0f)
+			t->objects[k].state = STIXEL_MOTION_UNKNOWN;
+	write_labels(t, s);
+}
