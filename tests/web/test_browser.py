@@ -241,6 +241,81 @@ class Browser(Page):
             });""")
         self.assertEqual(flags, [False, True])
 
+    def test_objects(self):
+        """Reads objects from a frame, and draws those that move or whose motion is not known: a box, its identity, and
+        an arrow. What stands stays plain."""
+        self.open()
+        got = self.browser.execute_async_script("""const done = arguments[0];
+            Promise.all(["wire", "layout", "geometry", "view", "map"].map((n) => import(`/${n}.js`))).then(
+                ([{readFrame}, layout, {movers, stixelWords}, {CameraView}, {StixelMap}]) => {
+              const {FRAME, FRAME_MAGIC, MOTION, OBJECT, STIXEL, KIND} = layout;
+              const each = 88; // a newer publisher has larger records
+              const bytes = new Uint8Array(872 + 8 + 24 + 3 * each + 8), view = new DataView(bytes.buffer);
+              const u32 = (at, v) => view.setUint32(at, v, true), u16 = (at, v) => view.setUint16(at, v, true);
+              const header = {magic: FRAME_MAGIC, header_bytes: 872, frame_bytes: bytes.length, image_width: 200,
+                image_height: 100, columns: 1, column_width: 8, stixel_count: 1, stixels_offset: 880,
+                objects_offset: 904, object_of_offset: 904 + 3 * each};
+              for (const name of Object.keys(header))
+                u32(FRAME[name], header[name]);
+              for (const [name, v] of [["fx", 100], ["fy", 100], ["cx", 100], ["cy", 50], ["baseline_m", 1]])
+                view.setFloat64(FRAME[name], v, true);
+              u32(876, 1); // offsets: 0, 1
+              u16(880 + STIXEL.row_bottom, 40);
+              u16(880 + STIXEL.disparity_q7, 128 * 10);
+              view.setUint8(880 + STIXEL.kind, KIND.object);
+              u16(FRAME.object_count, 3);
+              u16(FRAME.object_bytes, each);
+              [MOTION.moves, OBJECT.stands, 0].forEach((state, k) => {
+                const at = 904 + k * each, reals = {x: [-3 + 3 * k, 0.5, 10], width: [2, 1], vx: [2, -8]};
+                u32(at + OBJECT.id, 5 + k);
+                view.setUint8(at + OBJECT.state, state);
+                for (const [name, values] of Object.entries(reals))
+                  values.forEach((v, i) => view.setFloat32(at + OBJECT[name] + 4 * i, v, true));
+                [20 + 60 * k, 59 + 60 * k, 30, 69].forEach((v, i) => u16(at + OBJECT.left + 2 * i, v));
+              });
+              bytes[header.object_of_offset] = 1;
+              const scale = {near_px: 20, far_px: 5, unit: "m", far: 20 / 1.15, ticks: []};
+              const frame = {...readFrame(bytes), scale};
+              const canvas = document.createElement("canvas"), picture = new CameraView(canvas, () => 0);
+              const pixels = (f) => {
+                picture.show(f, null, "distance");
+                const c = Object.assign(document.createElement("canvas"), {width: 200, height: 100}).getContext("2d");
+                picture.draw(c, 200, 100, 1);
+                const strong = (x, y) => Math.max(...c.getImageData(x, y, 1, 1).data.slice(0, 3)) > 200;
+                const rows = [...Array(38).keys()].map((i) => 32 + i);
+                return [...[20, 80, 140].map((x) => rows.filter((y) => strong(x, y)).length), strong(60, 66)];
+              };
+              const plan = Object.assign(document.createElement("canvas"), {style: "width: 400px; height: 446px"});
+              document.body.append(plan);
+              const map = new StixelMap(plan, () => 0), c = plan.getContext("2d");
+              map.show(frame, "distance");
+              // coloured pixels about the foot of each object
+              const colours = [-3, 0, 3].map((x) => {
+                const [at, row] = map.place(x, 10), d = devicePixelRatio;
+                const {data} = c.getImageData((at - 24) * d, (row - 10) * d, 48 * d, 20 * d);
+                let n = 0;
+                for (let i = 0; i < data.length; i += 4)
+                  n += Math.max(...data.slice(i, i + 3)) - Math.min(...data.slice(i, i + 3)) > 60 && data[i + 3] > 200;
+                return n > 20;
+              });
+              plan.remove();
+              const old = bytes.slice();
+              new DataView(old.buffer).setUint32(FRAME.header_bytes, 856, true);
+              done([movers(frame), pixels(frame), pixels({...frame, blind: true}), colours, stixelWords(frame, 0),
+                readFrame(old).objects, readFrame(bytes.slice(0, bytes.length)).objects.length]);
+            }).catch((e) => done(`${e.stack}`));""")
+        self.assertIsInstance(got, list, got)
+        things, sides, blind, colours, words, old, count = got
+        self.assertEqual([(t["id"], t["moves"], t["then"]) for t in things], [(5, True, [-2, 6]), (7, False, [3, 10])])
+        self.assertEqual((things[0]["box"], things[0]["seen"]), ([20, 59, 30, 69], True))
+        self.assertGreater(sides[0], 30)  # a line
+        self.assertEqual(sides[1], 0)
+        self.assertTrue(10 < sides[2] < 30, sides)  # dashes
+        self.assertEqual((sides[3], blind), (True, [0, 0, 0, False]))  # the arrow
+        self.assertEqual(colours, [True, False, True])
+        self.assertIn(" · object 5 · ", words)
+        self.assertEqual((old, count), (None, 3))
+
     def charts(self, script, *args):
         """Runs a script with the module of the charts as m. Returns its result."""
         return self.browser.execute_async_script(

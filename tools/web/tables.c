@@ -86,6 +86,7 @@ static void print_palette(void)
 #define FIELD(name) printf("\t%s: %zu,\n", #name, offsetof(struct stixel_frame_header, name))
 #define STIXEL_FIELD(name) printf("\t%s: %zu,\n", #name, offsetof(struct stixel, name))
 #define FREE_FIELD(name) printf("\t%s: %zu,\n", #name, offsetof(struct stixel_free_column, name))
+#define OBJECT_FIELD(name) printf("\t%s: %zu,\n", #name, offsetof(struct stixel_object, name))
 #define MESSAGE_FIELD(name) printf("\t%s: %zu,\n", #name, offsetof(struct web_message, name))
 
 static void print_frame(void)
@@ -124,6 +125,10 @@ static void print_frame(void)
 	FIELD(road_bend_row);
 	FIELD(roll_rad);
 	FIELD(motion_offset);
+	FIELD(objects_offset);
+	FIELD(object_of_offset);
+	FIELD(object_count);
+	FIELD(object_bytes);
 	puts("};");
 }
 
@@ -142,6 +147,20 @@ static void print_free(void)
 	puts("};");
 	printf("export const END = {unseen: %d, ground: %d, object: %d, drop: %d};\n", STIXEL_FREE_UNSEEN,
 	       STIXEL_FREE_GROUND, STIXEL_FREE_OBJECT, STIXEL_FREE_DROP);
+}
+
+static void print_object(void)
+{
+	puts("// offsets in an object");
+	puts("export const OBJECT = {");
+	OBJECT_FIELD(id);
+	OBJECT_FIELD(state);
+	OBJECT_FIELD(x);
+	OBJECT_FIELD(width);
+	OBJECT_FIELD(vx);
+	OBJECT_FIELD(unseen_s);
+	OBJECT_FIELD(left);
+	printf("\tstands: %d,\n};\n", STIXEL_MOTION_STANDS);
 }
 
 static void print_layout(void)
@@ -168,6 +187,7 @@ static void print_layout(void)
 	       offsetof(struct stixel_motion, vz), offsetof(struct stixel_motion, sigma_x),
 	       offsetof(struct stixel_motion, sigma_z), offsetof(struct stixel_motion, state),
 	       STIXEL_MOTION_MOVES);
+	print_object();
 	printf("export const DISPARITY_UNKNOWN = %u;\n", STIXEL_DISPARITY_UNKNOWN);
 	printf("// in the order of their numbers\nexport const KIND = {");
 	for (unsigned kind = STIXEL_GROUND; kind <= STIXEL_UNKNOWN; kind++)

@@ -39,11 +39,18 @@ const COLUMNS_APART = 2; // columns between neighbours, at most
 
 const found = new WeakMap(); // the things of frames that were looked for
 
-// Returns the things of a frame that move. They are computed once.
+// Returns the things of a frame that move: its objects, else groups of stixels. They are computed once.
 export function movers(frame) {
   if (!found.has(frame))
-    found.set(frame, findMovers(frame));
+    found.set(frame, frame.objects ? objectsOf(frame) : findMovers(frame));
   return found.get(frame);
+}
+
+// Returns the objects of a frame, but those that are known to stand. Those that are known to move have a place in half a
+// second.
+function objectsOf(frame) {
+  return hasMetres(frame) && !frame.blind ? frame.objects.filter((o) => !o.stands)
+    .map((o) => ({...o, then: o.moves ? [o.x + o.vx * AHEAD_S, o.z + o.vz * AHEAD_S] : [o.x, o.z]})) : [];
 }
 
 // Returns the things that move, as groups of neighbouring stixels that move alike: {x, y, z} of the foot, m, {vx, vz},
@@ -87,6 +94,28 @@ export function drawArrow(c, [x0, y0], [x1, y1], ratio) {
     }
     c.stroke();
   }
+}
+
+// Draws the box of an object with its identity above it, or beside it, in a colour of its own; also its speed if that is
+// no wider. Dashes: it is not seen now, or it is not known how it moves.
+export function drawBox(c, [left, top, width, height], {id, moves, seen, vx, vz}, ratio, beside = false) {
+  const high = 14 * ratio, gap = 3 * ratio, paint = `hsl(${id * 137 % 360},90%,72%)`;
+  c.save();
+  c.setLineDash(moves && seen ? [] : [4 * ratio, 3 * ratio]);
+  for (const [colour, size] of [["rgba(0,0,0,0.75)", 4], [paint, 2]]) {
+    c.strokeStyle = colour;
+    c.lineWidth = size * ratio;
+    c.strokeRect(left, top, width, height);
+  }
+  Object.assign(c, {font: `600 ${11 * ratio}px system-ui, sans-serif`, textAlign: "left", textBaseline: "middle"});
+  const long = `${id} \u00b7 ${Math.hypot(vx, vz).toFixed(1)} m/s`, wide = (t) => c.measureText(t).width + 2 * gap;
+  const text = moves && !beside && wide(long) <= width ? long : `${id}`;
+  const [x, y] = beside ? [left + width + gap, top + height / 2 - high / 2] : [left, Math.max(0, top - high)];
+  c.fillStyle = paint;
+  c.fillRect(x, y, wide(text), high);
+  c.fillStyle = "#000";
+  c.fillText(text, x + gap, y + high / 2);
+  c.restore();
 }
 
 // Returns the number of the stixel at a pixel of the image; -1: none.
@@ -139,6 +168,8 @@ export function stixelWords(frame, i, x = (frame.stixels.column[i] + 0.5) * fram
   }
   if (frame.motion?.moves[i])
     words.push(`moves at ${Math.hypot(frame.motion.vx[i], frame.motion.vz[i]).toFixed(1)} m/s`);
+  if (frame.objectOf?.[i])
+    words.push(`object ${frame.objects[frame.objectOf[i] - 1].id}`);
   if (s.filled?.[i])
     words.push("filled: hardly measured");
   else if (kind !== KIND.sky)

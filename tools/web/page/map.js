@@ -1,7 +1,7 @@
 // Draws free space and obstacles from above, in metres. The camera is at the lower edge and looks up. The user can zoom
 // and move the map.
 // SPDX-License-Identifier: Apache-2.0
-import {drawArrow, hasMetres, movers, placeWords, stixelWords} from "./geometry.js";
+import {drawArrow, drawBox, hasMetres, movers, placeWords, stixelWords} from "./geometry.js";
 import {Gesture} from "./gesture.js";
 import {END, KIND} from "./layout.js";
 import {CLASS} from "./palette.js";
@@ -143,8 +143,12 @@ export class StixelMap {
       this.free(ink);
       this.drops(ink);
       this.objects();
-      for (const {x, z, then} of movers(frame))
+      for (const thing of movers(frame)) {
+        const {id, x, z, width: wide, then} = thing, [left, y] = this.place(x - wide / 2, z);
+        if (id)
+          drawBox(c, [left, y - 5, wide * this.metre, 8], thing, 1, true);
         drawArrow(c, this.place(x, z), this.place(...then), 1);
+      }
     }
     if (!frame || metres && !frame.blind)
       return;

@@ -1,7 +1,7 @@
 // Shows the camera's picture with stixels over it, as stixelctl snapshot draws them, and a probe that measures.
 // SPDX-License-Identifier: Apache-2.0
 import {ALONE, CLASS, DISTANCE, EDGE, EDGES_FROM_ROWS, FILLED, HATCH, HATCH_PX, OVER, SIDES_FROM_PX, STEP_PARTS, STEP_PX, UNSEEN} from "./palette.js";
-import {drawArrow, movers, stixelAt, stixelWords} from "./geometry.js";
+import {drawArrow, drawBox, movers, stixelAt, stixelWords} from "./geometry.js";
 import {KIND, ROAD_NONE} from "./layout.js";
 
 const WORDS = Object.keys(KIND);
@@ -251,10 +251,15 @@ export class CameraView {
     }
   }
 
-  // Draws an arrow at the foot of each thing that moves, to its place in half a second.
+  // Draws an arrow at the foot of each thing that moves, to its place in half a second, and boxes around objects.
   drawMovers(c, zoomX, zoomY, ratio) {
     const {fx, fy, cx, cy} = this.frame, place = (x, y, z) => [(cx + fx * x / z) * zoomX, (cy + fy * y / z) * zoomY];
-    for (const {x, y, z, then: [right, ahead]} of this.colour === "off" ? [] : movers(this.frame))
+    const things = this.colour === "off" ? [] : movers(this.frame);
+    for (const thing of things.filter((t) => t.id)) {
+      const [left, right, top, bottom] = thing.box;
+      drawBox(c, [left * zoomX, top * zoomY, (right + 1 - left) * zoomX, (bottom + 1 - top) * zoomY], thing, ratio);
+    }
+    for (const {x, y, z, then: [right, ahead]} of things)
       if (ahead > 0.1 * z) // else it passes the camera before
         drawArrow(c, place(x, y, z), place(right, y, ahead), ratio);
   }

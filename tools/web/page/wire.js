@@ -1,6 +1,6 @@
 // Decodes the stream's messages and frames.
 // SPDX-License-Identifier: Apache-2.0
-import {FLAG_FILLED, FRAME, FRAME_BLIND, FRAME_MAGIC, FREE, LABEL_NONE, MESSAGE, MESSAGE_MAGIC, MOTION, STIXEL, DISPARITY_UNKNOWN} from "./layout.js";
+import {FLAG_FILLED, FRAME, FRAME_BLIND, FRAME_MAGIC, FREE, LABEL_NONE, MESSAGE, MESSAGE_MAGIC, MOTION, OBJECT, STIXEL, DISPARITY_UNKNOWN} from "./layout.js";
 
 const MOST = 64 << 20; // bytes; a longer message means that the stream is damaged
 
@@ -103,6 +103,30 @@ function readMotion(view, at, count) {
   return m;
 }
 
+// Reads the objects: identity, whether each moves or stands (else that is unknown), foot and size, m, velocity, m/s, and
+// extent in the picture, px. Returns null if the publisher does not follow objects.
+function readObjects(view, header) {
+  const at = header >= FRAME.object_bytes + 2 ? view.getUint32(FRAME.objects_offset, true) : 0;
+  const count = at && view.getUint16(FRAME.object_count, true), bytes = at && view.getUint16(FRAME.object_bytes, true);
+  if (!at || at + count * bytes > view.byteLength)
+    return null;
+  return Array.from({length: count}, (_, i) => {
+    const from = at + i * bytes, real = (o) => view.getFloat32(from + o, true), state = view.getUint8(from + OBJECT.state);
+    const [x, y, z] = [0, 4, 8].map((o) => real(OBJECT.x + o));
+    return {
+      id: view.getUint32(from + OBJECT.id, true), moves: state === MOTION.moves, stands: state === OBJECT.stands, x, y, z,
+      width: real(OBJECT.width), vx: real(OBJECT.vx), vz: real(OBJECT.vx + 4), seen: !real(OBJECT.unseen_s),
+      box: [0, 2, 4, 6].map((o) => view.getUint16(from + OBJECT.left + o, true)), // left, right, top, bottom, inclusive
+    };
+  });
+}
+
+// Reads for each stixel the number of its object, from 1 on; 0: none.
+function readObjectOf(view, objects, count) {
+  const at = objects?.length ? view.getUint32(FRAME.object_of_offset, true) : 0;
+  return at && at + count <= view.byteLength ? new Uint8Array(view.buffer, view.byteOffset + at, count) : [];
+}
+
 // Reads the ground. Publishers before 1.3 have a shorter header without the road's roll.
 function readGround(real, header) {
   const whole = header >= FRAME.roll_rad + 8, later = (at) => whole ? real(at) : 0;
@@ -131,7 +155,7 @@ export function readFrame(bytes) {
   if (bytes.length < 280 || u32(FRAME.magic) !== FRAME_MAGIC || u32(FRAME.frame_bytes) > bytes.length)
     throw new Error("a frame is damaged");
   const count = u32(FRAME.stixel_count), columns = u32(FRAME.columns), header = u32(FRAME.header_bytes);
-  const offsets = new Uint32Array(columns + 1);
+  const offsets = new Uint32Array(columns + 1), objects = readObjects(view, header);
   for (let i = 0; i <= columns; i++)
     offsets[i] = u32(header + 4 * i);
   return {
@@ -141,6 +165,7 @@ export function readFrame(bytes) {
     road: view.getUint8(FRAME.road_origin), ground: readGround(real, header),
     horizon: real(FRAME.horizon_row), offsets, stixels: readStixels(view, u32(FRAME.stixels_offset), count),
     motion: header >= FRAME.motion_offset + 8 ? readMotion(view, u32(FRAME.motion_offset), count) : null,
+    objects, objectOf: readObjectOf(view, objects, count),
   };
 }
 
