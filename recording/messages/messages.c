@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/contract.h"
 #include "include/stixel_convert.h"
+#include "recording/messages/moving.h"
 #include "recording/messages/scale.h"
 #include "recording/messages/scene.h"
 
@@ -41,6 +42,7 @@ struct sx_messages {
 	char *classes[STIXEL_CLASSES_MAX];
 	size_t class_count;
 	struct sx_scene scene;
+	struct sx_moving moving;
 	bool scene_filled;     /* the scene was filled from this frame */
 	struct sx_bytes bytes; /* bytes of the last message, or of the last description */
 	/* pools for this number of stixels */
@@ -166,6 +168,7 @@ void sx_messages_destroy(struct sx_messages *m)
 	free_columns(m);
 	free_angles(m);
 	sx_scene_finish(&m->scene);
+	sx_moving_finish(&m->moving);
 	sx_bytes_free(&m->bytes);
 	free(m);
 }
@@ -392,15 +395,6 @@ static int need_scene(struct sx_messages *m)
 	return r;
 }
 
-/*
- * Rounds a length to 1/1024 m, about 1 mm. Stixels are far less accurate than this, and a double with few
- * digits takes half the bytes in a compressed chunk.
- */
-static double rounded(double m)
-{
-	return rint(m * 1024.0) / 1024.0;
-}
-
 static void fill_cubes(struct sx_messages *m, Foxglove__Quaternion *upright)
 {
 	for (size_t i = 0; i < m->scene.box_count; i++) {
@@ -412,10 +406,10 @@ static void fill_cubes(struct sx_messages *m, Foxglove__Quaternion *upright)
 		foxglove__pose__init(&m->pose[i]);
 		foxglove__color__init(&m->colour[i]);
 		foxglove__cube_primitive__init(&m->cube[i]);
-		centre->x = rounded(box->centre.x), centre->y = rounded(box->centre.y);
-		centre->z = rounded(box->centre.z);
-		size->x = rounded(box->size.x), size->y = rounded(box->size.y),
-		size->z = rounded(box->size.z);
+		centre->x = sx_scene_rounded(box->centre.x), centre->y = sx_scene_rounded(box->centre.y);
+		centre->z = sx_scene_rounded(box->centre.z);
+		size->x = sx_scene_rounded(box->size.x), size->y = sx_scene_rounded(box->size.y),
+		size->z = sx_scene_rounded(box->size.z);
 		m->pose[i].position = centre;
 		m->pose[i].orientation = upright;
 		m->colour[i].r = box->r, m->colour[i].g = box->g, m->colour[i].b = box->b,
@@ -437,7 +431,8 @@ static void fill_quads(struct sx_messages *m)
 			Foxglove__Point3 *to = &m->point[QUAD_POINTS * i + k];
 
 			foxglove__point3__init(to);
-			to->x = rounded(p->x), to->y = rounded(p->y), to->z = rounded(p->z);
+			to->x = sx_scene_rounded(p->x), to->y = sx_scene_rounded(p->y),
+			to->z = sx_scene_rounded(p->z);
 			m->point_list[QUAD_POINTS * i + k] = to;
 		}
 		for (size_t k = 0; k < QUAD_INDICES; k++)
@@ -455,9 +450,11 @@ static int pack_scene(struct sx_messages *m, struct stixel_message *to)
 	const struct sx_rgb road = sx_palette_class(STIXEL_GROUND);
 	Foxglove__TriangleListPrimitive ground = FOXGLOVE__TRIANGLE_LIST_PRIMITIVE__INIT,
 					*grounds[] = {&ground};
-	Foxglove__SceneEntity entity = FOXGLOVE__SCENE_ENTITY__INIT, *entities[] = {&entity};
+	Foxglove__SceneEntity entity = FOXGLOVE__SCENE_ENTITY__INIT, moving = FOXGLOVE__SCENE_ENTITY__INIT;
+	Foxglove__SceneEntity *entities[] = {&entity, &moving};
 	Foxglove__SceneUpdate update = FOXGLOVE__SCENE_UPDATE__INIT;
 	char id[] = "stixels";
+	int moves;
 
 	if (reserve(m, m->frame.header->stixel_count) < 0 || need_scene(m) < 0)
 		return -ENOMEM;
@@ -474,7 +471,12 @@ static int pack_scene(struct sx_messages *m, struct stixel_message *to)
 	entity.id = id; /* replaces the entities of the previous frame */
 	entity.n_cubes = m->scene.box_count, entity.cubes = m->cube_list;
 	entity.n_triangles = m->scene.quad_count > 0, entity.triangles = grounds;
-	update.n_entities = 1, update.entities = entities;
+	moving.timestamp = &time;
+	moving.frame_id = m->camera_id;
+	moves = sx_moving_fill(&m->moving, &m->frame, &moving);
+	if (moves < 0)
+		return moves;
+	update.n_entities = moves ? 2 : 1, update.entities = entities;
 	return pack(m, &update.base, to);
 }
 

@@ -9,6 +9,7 @@
 #ifndef SX_RECORDING_MESSAGES_SCENE_H
 #define SX_RECORDING_MESSAGES_SCENE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +51,15 @@ struct sx_scene {
 	struct sx_scene_dot *dots; /* the same stixels for viewers that only show points */
 	size_t dot_count, dot_room;
 };
+
+/*
+ * Rounds a length to 1/1024 m, about 1 mm. Stixels are far less accurate than this, and a double with few
+ * digits takes half the bytes in a compressed chunk.
+ */
+static inline double sx_scene_rounded(double m)
+{
+	return rint(m * 1024.0) / 1024.0;
+}
 
 /* Returns whether there is a camera model, so that distances are known. */
 bool sx_scene_has_camera(const struct stixel_frame_header *h);

@@ -20,11 +20,13 @@
 
 enum { WIDTH = 16, HEIGHT = 8, PIXELS = WIDTH * HEIGHT };
 
-/* A frame of one stixel, one column, and a left image. */
+/* A frame of one stixel, one column, what is known of motion if the offsets say so, and a left image. */
 static struct whole_frame {
 	struct stixel_frame_header h;
 	uint32_t offsets[2];
 	struct stixel stixel;
+	struct stixel_object objects[3];
+	struct stixel_motion motion;
 	uint8_t left[PIXELS];
 } whole;
 static struct stixel_frame frame = {
@@ -123,6 +125,60 @@ static void test_without_a_camera(void **state)
 			assert_int_equal(make(*state, i, &m), camera);
 		assert_int_equal(make(*state, STIXEL_MESSAGE_FRAME, &m), 1);
 	}
+}
+
+static bool has_text(const struct stixel_message *m, const char *text)
+{
+	return memmem(m->head, m->head_bytes, text, strlen(text)) != NULL;
+}
+
+/* Objects that do not stand have boxes with their identity. Without objects, stixels that move have arrows. */
+static void test_what_moves(void **state)
+{
+	struct stixel_message m;
+	uint64_t without, arrow;
+
+	whole.h.baseline_m = 0.4;
+	stixel_messages_frame(*state, &frame);
+	assert_int_equal(make(*state, STIXEL_MESSAGE_SCENE, &m), 1);
+	assert_false(has_text(&m, "moving"));
+	without = m.head_bytes;
+	whole.motion = (struct stixel_motion){
+		.vx = 300, .vz = -400, .sigma_x = 9, .sigma_z = 9, .state = STIXEL_MOTION_STANDS};
+	whole.h.motion_offset = offsetof(struct whole_frame, motion);
+	stixel_messages_frame(*state, &frame);
+	assert_int_equal(make(*state, STIXEL_MESSAGE_SCENE, &m), 1);
+	assert_true(
+		has_text(&m, "moving")); /* an entity without parts: it removes those of the frame before */
+	without = m.head_bytes;
+	whole.motion.state = STIXEL_MOTION_MOVES;
+	stixel_messages_frame(*state, &frame);
+	assert_int_equal(make(*state, STIXEL_MESSAGE_SCENE, &m), 1);
+	arrow = m.head_bytes - without;
+	assert_in_range(arrow, 80, 250);
+	for (uint32_t k = 0; k < 3; k++)
+		whole.objects[k] = (struct stixel_object){.id = 70 + k,
+							  .state = (uint8_t)k,
+							  .z = 10,
+							  .width = 2,
+							  .height = 1.5f,
+							  .vx = 3,
+							  .vz = -4};
+	whole.h.objects_offset = offsetof(struct whole_frame, objects);
+	whole.h.object_bytes = sizeof(whole.objects[0]);
+	for (uint16_t count = 0; count <= 3; count++) {
+		whole.h.object_count = count;
+		stixel_messages_frame(*state, &frame);
+		assert_int_equal(make(*state, STIXEL_MESSAGE_SCENE, &m), 1);
+		assert_true(has_text(&m, "70 ?") == (count > 0));
+		assert_false(has_text(&m, "71")); /* stands */
+		assert_true(has_text(&m, "72 \xc2\xb7 5.0 m/s") == (count > 2));
+		if (count < 1)
+			assert_int_equal(m.head_bytes, without);
+		if (count > 2)
+			assert_true(m.head_bytes > without + arrow);
+	}
+	whole.h.objects_offset = whole.h.motion_offset = whole.h.object_count = 0;
 }
 
 /* A scan needs a road. It has a range for each angle. */
@@ -312,6 +368,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_messages_of_a_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_without_a_camera, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_scan_needs_a_road, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_what_moves, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_classes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_colours, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_next_frame, setup, teardown),
