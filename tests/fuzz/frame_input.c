@@ -208,7 +208,8 @@ static uint8_t *word_of(struct fuzz_input *in, uint8_t *frame, size_t bytes)
 	switch (fuzz_choice(in, 4)) {
 	case 0:
 	case 1:
-		at = layout[fuzz_choice(in, sizeof(layout) / sizeof(layout[0]))];
+		/* an older header ends before the last fields */
+		at = layout[fuzz_choice(in, sizeof(layout) / sizeof(layout[0]))] % bytes;
 		break;
 	case 2: /* a word of the lists */
 		at = (h->header_bytes + (size_t)fuzz_number(in, 2) * 4) % bytes;

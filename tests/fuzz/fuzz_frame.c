@@ -136,7 +136,7 @@ static void free_space(const struct stixel_frame *f, struct fuzz_input *in)
 		for (uint32_t u = 0; u < h->columns; u++) {
 			const struct stixel_free_column *c = &columns[u];
 
-			if (!(c->to_m >= 0.0f) || c->end > STIXEL_FREE_DROP ||
+			if (!(c->to_m >= 0.0f) || c->end > STIXEL_FREE_OTHER ||
 			    (c->stixel != UINT32_MAX &&
 			     (c->stixel < f->offsets[u] || c->stixel >= f->offsets[u + 1])) ||
 			    (h->flags & STIXEL_FRAME_BLIND &&
