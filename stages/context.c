@@ -116,6 +116,13 @@ bool sx_chain_fits(const struct sx_context_config *a, const struct sx_context_co
 	       s->max_per_column == t->max_per_column;
 }
 
+int sx_chain_refuse(const struct sx_context_config *c, struct sx_why *why)
+{
+	return sx_why_fail(-ENOTSUP, why,
+			   "motion.mode = %s: only engine.backend = cpu or reference computes it",
+			   mode_name(c));
+}
+
 int sx_chain_create(struct sx_chain **ret, const struct sx_backend *backend, struct sx_device *d,
 		    const struct sx_context_config *c, struct sx_why *why)
 {
@@ -123,9 +130,7 @@ int sx_chain_create(struct sx_chain **ret, const struct sx_backend *backend, str
 	if (c->params.motion.mode == SX_MOTION_MODE_OFF)
 		return 0;
 	if (!backend->chain_create)
-		return sx_why_fail(-ENOTSUP, why,
-				   "motion.mode = %s: only engine.backend = cpu or reference computes it",
-				   mode_name(c));
+		return sx_chain_refuse(c, why);
 	return sx_chain_check(c, why) < 0 ? -EINVAL : backend->chain_create(ret, d, c, why);
 }
 

@@ -48,6 +48,8 @@ bool sx_has_same_range(const struct sx_context_config *a, const struct sx_contex
  * stixels.
  */
 bool sx_chain_fits(const struct sx_context_config *a, const struct sx_context_config *b);
+/* Returns -ENOTSUP with why: the engine does not compute this mode of motion. */
+int sx_chain_refuse(const struct sx_context_config *c, struct sx_why *why);
 /*
  * Creates the chain of motion for contexts of this configuration, or sets *ret to NULL if motion.mode is off. Errors
  * with why: -ENOTSUP: the backend computes no motion; -EINVAL: the camera is not known; -ENOMEM.

@@ -110,10 +110,9 @@ void sx_taps_share(const struct sx_context_config *c, struct sx_image taps[SX_TA
 		taps[SX_TAP_LEFT_RIGHT] = taps[SX_TAP_SPECKLE];
 }
 
-/* Returns a view of records, one for each cell, as words. */
-static struct sx_image view_records(const struct sx_motion_pair *pair, void *records, size_t bytes)
+struct sx_image sx_taps_records(int width, int height, void *records, size_t bytes)
 {
-	const struct sx_motion_cells cells = sx_motion_cells(pair->width, pair->height);
+	const struct sx_motion_cells cells = sx_motion_cells(width, height);
 
 	return (struct sx_image){records, cells.columns * (int)(bytes / sizeof(uint32_t)), cells.rows,
 				 (size_t)cells.columns * bytes, SX_PIXEL_U32};
@@ -132,8 +131,8 @@ int sx_taps_take_motion(struct sx_motion_found *found, const struct sx_context_c
 	if (r < 0)
 		return r;
 	*bytes += sx_motion_found_bytes(found);
-	taps[SX_TAP_FEATURES] = view_records(pair, pair->features, sizeof(*pair->features));
-	taps[SX_TAP_FLOWS] = view_records(pair, pair->flows, sizeof(*pair->flows));
+	taps[SX_TAP_FEATURES] = sx_taps_records(c->width, c->height, pair->features, sizeof(*pair->features));
+	taps[SX_TAP_FLOWS] = sx_taps_records(c->width, c->height, pair->flows, sizeof(*pair->flows));
 	result->ego = &pair->ego;
 	result->velocities = pair->velocities;
 	result->objects = &found->objects;

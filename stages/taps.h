@@ -45,6 +45,8 @@ static inline bool sx_tap_is_motion(enum sx_tap tap)
 {
 	return tap == SX_TAP_FEATURES || tap == SX_TAP_FLOWS;
 }
+/* Returns a view of records of `bytes` bytes, one for each cell of an image of this size, as words. */
+struct sx_image sx_taps_records(int width, int height, void *records, size_t bytes);
 /*
  * Takes the memory for the results of motion of a context with a chain, and points the taps of motion and result to it.
  * Adds its size to *bytes. Does nothing for a context without a chain. Fails with -ENOMEM or -EINVAL.

@@ -5,26 +5,10 @@
  */
 #include "stages/motion/corners.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "stages/motion/view.h"
-#include "stages/road/road_ground.h"
 #include "stixel.h"
 
 #define WINDOW 2 /* px: the structure tensor sums over 5x5 */
-
-struct sx_motion_cells sx_motion_cells(int width, int height)
-{
-	struct sx_motion_cells c = {0};
-
-	do {
-		c.size += 8;
-		c.columns = (width + c.size - 1) / c.size;
-		c.rows = (height + c.size - 1) / c.size;
-	} while (c.columns * c.rows > SX_MOTION_FEATURES_MAX);
-	return c;
-}
 
 void sx_motion_owners(const struct stixel *stixels, uint32_t count, int width, const struct sx_image *owner)
 {
@@ -50,7 +34,7 @@ void sx_motion_owners(const struct stixel *stixels, uint32_t count, int width, c
 
 static uint32_t score_at(const struct sx_image *grey, int x, int y)
 {
-	int64_t xx = 0, yy = 0, xy = 0, score;
+	int64_t xx = 0, yy = 0, xy = 0;
 
 	for (int j = -WINDOW; j <= WINDOW; j++) {
 		const uint8_t *above = sx_image_row(grey, y + j - 1), *row = sx_image_row(grey, y + j);
@@ -64,24 +48,7 @@ static uint32_t score_at(const struct sx_image *grey, int x, int y)
 			xy += gx * gy;
 		}
 	}
-	score = (xx * yy - xy * xy) / (xx + yy + 1);
-	return score < SX_MOTION_SCORE_MAX ? (uint32_t)score : SX_MOTION_SCORE_MAX;
-}
-
-/* Disparity of the road in all rows at the axis, Q4, and what its features must exceed. */
-struct ground {
-	const struct sx_road *road;
-	int32_t near_q4; /* least disparity; 0: there is no road */
-};
-
-static bool on_road(const struct ground *g, const struct sx_motion_feature *f)
-{
-	const double ground = g->road->slope * (double)f->y + g->road->offset +
-			      g->road->cross * ((double)f->x - g->road->axis);
-	const double off = (double)f->disparity_q8 / 256.0 - ground;
-
-	return g->near_q4 > 0 && 16.0 * ground >= (double)g->near_q4 &&
-	       (off < 0.0 ? -off : off) <= 1.0 + ground / 16.0;
+	return sx_motion_score_of(xx, yy, xy);
 }
 
 static void find_best(const struct sx_motion_view *view, const struct sx_motion_cells *cells, int cell,
@@ -123,25 +90,13 @@ void sx_motion_corners(const struct sx_motion_view *view, const struct sx_image 
 void sx_motion_kinds(const struct sx_image *owner, const struct sx_road *road, const struct sx_camera *camera,
 		     struct sx_motion_feature *features, int count)
 {
-	/* a plane has disparity * height = fx * baseline * height / distance, and slope = baseline / height */
-	const double nearest = 16.0 * camera->fy * road->slope / SX_MOTION_ROAD_HEIGHTS;
-	const struct ground ground = {
-		.road = road,
-		.near_q4 = road->origin == SX_ROAD_NONE || !(nearest > 1.0) ? 0
-			   : nearest < 1e6				    ? (int32_t)nearest
-									    : 1000000,
-	};
+	const int32_t near_q4 = sx_motion_road_near_q4(road, camera);
 
 	for (int i = 0; i < count; i++) {
 		struct sx_motion_feature *f = &features[i];
 
-		if (!f->score)
-			continue;
-		f->owner = ((const uint32_t *)sx_image_row(owner, f->y))[f->x];
-		f->kind = f->owner != SX_MOTION_NO_OWNER ? SX_MOTION_OBJECT
-			  : on_road(&ground, f)		 ? SX_MOTION_ROAD
-							 : 0;
-		if (f->kind == SX_MOTION_ROAD)
-			f->slope_q14 = (int32_t)rint(road->slope * 16384.0);
+		if (f->score)
+			sx_motion_set_kind(((const uint32_t *)sx_image_row(owner, f->y))[f->x], road, near_q4,
+					   f);
 	}
 }

@@ -6,6 +6,8 @@
 #ifndef SX_STAGES_MOTION_CORNERS_H
 #define SX_STAGES_MOTION_CORNERS_H
 
+#include <math.h>
+
 #include "stages/motion/motion.h"
 #include "stages/road/road.h"
 
@@ -24,7 +26,17 @@ struct sx_motion_cells {
  * Returns the cells of an image: the smallest size of 8, 16, 24 ... px with which the image has at most
  * SX_MOTION_FEATURES_MAX cells. Cells at the right and lower border may be cut.
  */
-struct sx_motion_cells sx_motion_cells(int width, int height);
+SX_MOTION_INLINE struct sx_motion_cells sx_motion_cells(int width, int height)
+{
+	struct sx_motion_cells c = {0, 0, 0};
+
+	do {
+		c.size += 8;
+		c.columns = (width + c.size - 1) / c.size;
+		c.rows = (height + c.size - 1) / c.size;
+	} while (c.columns * c.rows > SX_MOTION_FEATURES_MAX);
+	return c;
+}
 
 /*
  * Writes the owner of every pixel. owner: U32. stixels: of one frame, `width` px wide.
@@ -53,5 +65,46 @@ void sx_motion_corners(const struct sx_motion_view *view, const struct sx_image 
 /* The second part of it: sets owner, kind and slope_q14 of `count` features that have the other fields. */
 void sx_motion_kinds(const struct sx_image *owner, const struct sx_road *road, const struct sx_camera *camera,
 		     struct sx_motion_feature *features, int count);
+
+/* Scores a pixel by the sums of the products of its gradients. */
+SX_MOTION_INLINE uint32_t sx_motion_score_of(int64_t xx, int64_t yy, int64_t xy)
+{
+	const int64_t score = (xx * yy - xy * xy) / (xx + yy + 1);
+
+	return score < SX_MOTION_SCORE_MAX ? (uint32_t)score : SX_MOTION_SCORE_MAX;
+}
+
+/* Disparity of the road that its features must exceed, Q4; 0: there is no road. */
+SX_MOTION_INLINE int32_t sx_motion_road_near_q4(const struct sx_road *road, const struct sx_camera *camera)
+{
+	/* a plane has disparity * height = fx * baseline * height / distance, and slope = baseline / height */
+	const double nearest = 16.0 * camera->fy * road->slope / SX_MOTION_ROAD_HEIGHTS;
+
+	return road->origin == SX_ROAD_NONE || !(nearest > 1.0) ? 0
+	       : nearest < 1e6					? (int32_t)nearest
+								: 1000000;
+}
+
+SX_MOTION_INLINE bool sx_motion_on_road(const struct sx_road *road, int32_t near_q4,
+					const struct sx_motion_feature *f)
+{
+	const double ground =
+		road->slope * (double)f->y + road->offset + road->cross * ((double)f->x - road->axis);
+	const double off = (double)f->disparity_q8 / 256.0 - ground;
+
+	return near_q4 > 0 && 16.0 * ground >= (double)near_q4 &&
+	       (off < 0.0 ? -off : off) <= 1.0 + ground / 16.0;
+}
+
+/* Sets owner, kind and slope_q14 of a feature that has the other fields. near_q4: sx_motion_road_near_q4(). */
+SX_MOTION_INLINE void sx_motion_set_kind(uint32_t owner, const struct sx_road *road, int32_t near_q4,
+					 struct sx_motion_feature *f)
+{
+	f->owner = owner;
+	f->kind = f->owner != SX_MOTION_NO_OWNER	? SX_MOTION_OBJECT
+		  : sx_motion_on_road(road, near_q4, f) ? SX_MOTION_ROAD
+							: 0;
+	f->slope_q14 = f->kind == SX_MOTION_ROAD ? (int32_t)rint(road->slope * 16384.0) : 0;
+}
 
 #endif

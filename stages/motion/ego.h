@@ -78,7 +78,37 @@ void sx_motion_ego_by(const struct sx_camera *camera, sx_motion_add_fn *add, voi
 		      const struct sx_motion_step *start, const struct sx_motion_range *prior,
 		      struct sx_motion_ego *ret);
 
+/* Share of its information that the offset keeps from frame to frame. */
+#define SX_MOTION_FORGETS 0.98
 /* Returns what is known of the offset before the next frame: older frames count less. */
-struct sx_motion_range sx_motion_range_next(const struct sx_motion_range *range);
+SX_MOTION_INLINE struct sx_motion_range sx_motion_range_next(const struct sx_motion_range *range)
+{
+	struct sx_motion_range r;
+
+	r.px = range->px;
+	r.sigma_px = range->sigma_px / sqrt(SX_MOTION_FORGETS);
+	return r;
+}
+
+/* Returns a result without a step. */
+SX_MOTION_INLINE struct sx_motion_ego sx_motion_no_ego(enum sx_motion_verdict verdict,
+						       const struct sx_motion_step *step,
+						       const struct sx_motion_range *prior)
+{
+	struct sx_motion_ego e;
+
+	e.verdict = verdict;
+	e.offset_verdict = SX_MOTION_OFFSET_NO_STEP;
+	e.step = *step;
+	for (int i = 0; i < 3; i++)
+		e.turn_sigma_rad[i] = e.way_m[i] = e.way_sigma_m[i] = 0.0;
+	for (int i = 0; i < 36; i++)
+		e.covariance[i] = 0.0;
+	e.range = e.used = *prior;
+	e.measured.px = e.measured.sigma_px = 0.0;
+	e.found = e.inliers = e.road_found = e.road_inliers = 0;
+	e.fit = 0.0;
+	return e;
+}
 
 #endif

@@ -134,10 +134,12 @@ SX_MOTION_INLINE void sx_motion_add_terms(const double info[6], const double e[3
 {
 	int n = 0;
 
+	SX_MOTION_UNROLL
 	for (int i = 0; i < unknowns; i++) {
 		double ij[3];
 
 		sx_motion_weigh(info, j[i], ij);
+		SX_MOTION_UNROLL
 		for (int k = 0; k <= i; k++)
 			a[n++] += sx_motion_fixed(weight *
 						  ((ij[0] * j[k][0] + ij[1] * j[k][1]) + ij[2] * j[k][2]));
@@ -189,17 +191,21 @@ SX_MOTION_INLINE void sx_motion_add(const struct sx_camera *c, const struct sx_m
  */
 SX_MOTION_INLINE bool sx_motion_factor(double *a, int n)
 {
+	SX_MOTION_UNROLL
 	for (int i = 0; i < n; i++) {
 		double *row = &a[i * (i + 1) / 2], pivot = row[i];
 
+		SX_MOTION_UNROLL
 		for (int k = 0; k < i; k++) {
 			const double *upper = &a[k * (k + 1) / 2];
 			double v = row[k];
 
+			SX_MOTION_UNROLL
 			for (int m = 0; m < k; m++)
 				v -= row[m] * upper[m]; /* row[m] is L D there */
 			row[k] = v;
 		}
+		SX_MOTION_UNROLL
 		for (int k = 0; k < i; k++) {
 			const double v = row[k];
 
@@ -216,14 +222,19 @@ SX_MOTION_INLINE bool sx_motion_factor(double *a, int n)
 /* Solves a x = b for a factored matrix; x holds b before. */
 SX_MOTION_INLINE void sx_motion_solve(const double *a, int n, double *x)
 {
+	SX_MOTION_UNROLL
 	for (int i = 0; i < n; i++)
-		for (int k = 0; k < i; k++)
-			x[i] -= a[i * (i + 1) / 2 + k] * x[k];
+		SX_MOTION_UNROLL
+	for (int k = 0; k < i; k++)
+		x[i] -= a[i * (i + 1) / 2 + k] * x[k];
+	SX_MOTION_UNROLL
 	for (int i = 0; i < n; i++)
 		x[i] /= a[i * (i + 1) / 2 + i];
+	SX_MOTION_UNROLL
 	for (int i = n - 1; i >= 0; i--)
-		for (int k = i + 1; k < n; k++)
-			x[i] -= a[k * (k + 1) / 2 + i] * x[k];
+		SX_MOTION_UNROLL
+	for (int k = i + 1; k < n; k++)
+		x[i] -= a[k * (k + 1) / 2 + i] * x[k];
 }
 
 #endif

@@ -3,20 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "stages/motion/group.h"
-
-#include <stdlib.h>
-
-#include "stages/motion/group_terms.h"
-#include "stixel.h"
-
-#define FARTHEST_M_S 1.65 /* bias of a velocity at the farthest distance */
-/* Errors of a step that its covariance does not show: features of all distances share them */
-#define TURN_SIGMA_RAD 0.0002
-#define WAY_SIGMA_BASELINES 0.011
-#define APART_COLUMNS 3
-#define APART_ROWS 6
-#define APART_SQUARE 9.0
+#include "stages/motion/group_rounds.h"
 
 struct group {
 	const struct sx_camera *camera;
@@ -39,36 +26,22 @@ struct plain {
 
 double sx_motion_farthest(const struct sx_camera *c, double seconds)
 {
-	return sqrt(FARTHEST_M_S * seconds * (c->fx * c->baseline_m) / SX_MOTION_BIAS_PX);
-}
-
-static int clamp(int v, int least, int most)
-{
-	return v < least ? least : v > most ? most : v;
+	return sx_motion_farthest_of(c, seconds);
 }
 
 int sx_motion_group_members(const struct sx_motion_cells *cells, const struct sx_motion_feature *features,
 			    const struct sx_motion_flow *flows, const struct stixel *s, int width,
 			    int32_t members[SX_MOTION_GROUP_MOST])
 {
-	const int x = s->column * width + width / 2, top = s->row_top - SX_MOTION_ABOVE;
-	const int bottom = s->row_bottom + SX_MOTION_ABOVE, d = 2 * s->disparity_q7, most = 256 + d / 50;
-	const int left_cell = clamp((x - SX_MOTION_BESIDE) / cells->size, 0, cells->columns - 1);
-	const int right_cell = clamp((x + SX_MOTION_BESIDE) / cells->size, 0, cells->columns - 1);
-	const int top_cell = clamp(top / cells->size, 0, cells->rows - 1);
-	const int bottom_cell = clamp(bottom / cells->size, 0, cells->rows - 1);
+	const struct sx_motion_group_place p = sx_motion_group_place_of(cells, s, width);
 	int count = 0;
 
-	for (int row = top_cell; row <= bottom_cell; row++)
-		for (int column = left_cell; column <= right_cell; column++) {
+	for (int row = p.top_cell; row <= p.bottom_cell; row++)
+		for (int column = p.left_cell; column <= p.right_cell; column++) {
 			const int i = row * cells->columns + column;
-			const struct sx_motion_feature *f = &features[i];
 
-			if (!f->score || flows[i].search != SX_MOTION_FOUND ||
-			    !(f->kind & SX_MOTION_OBJECT) || abs(f->x - x) > SX_MOTION_BESIDE || f->y < top ||
-			    f->y > bottom || abs(f->disparity_q8 - d) > most || count == SX_MOTION_GROUP_MOST)
-				continue;
-			members[count++] = i;
+			if (count < SX_MOTION_GROUP_MOST && sx_motion_group_has(&p, &features[i], &flows[i]))
+				members[count++] = i;
 		}
 	return count;
 }
@@ -177,100 +150,18 @@ static bool settle(const struct group *g, bool standing, int rounds, struct sx_m
 	return true;
 }
 
-/*
- * Adds to the covariance what the step's errors and the common bias do. Shifts are in baselines here. x, z: place
- * of the stixel, baselines.
- */
-static void add_common(const struct sx_camera *c, const struct sx_motion_ego *ego, double x, double z,
-		       double covariance[3])
-{
-	const double b = c->baseline_m * c->baseline_m;
-	const double turn = ego->covariance[7] + TURN_SIGMA_RAD * TURN_SIGMA_RAD;
-	const double way = WAY_SIGMA_BASELINES * WAY_SIGMA_BASELINES;
-	const double bias = SX_MOTION_BIAS_PX * z / c->fx, along = bias * z, ray = x / z;
-
-	covariance[0] +=
-		(ego->covariance[21] / b + way) + turn * z * z + (ray * ray * along * along + bias * bias);
-	covariance[1] += ray * along * along;
-	covariance[2] += (ego->covariance[35] / b + way) + turn * x * x + (along * along + bias * bias);
-}
-
-/* Decides about a stixel alone. */
-static uint32_t decide(const struct sx_motion_velocity *v)
-{
-	const double det = v->sxx * v->szz - v->sxz * v->sxz, speed = v->vx * v->vx + v->vz * v->vz;
-	const double square =
-		((v->szz * v->vx * v->vx - 2.0 * v->sxz * v->vx * v->vz) + v->sxx * v->vz * v->vz) / det;
-	const double half = 0.5 * (v->sxx + v->szz), part = 0.5 * (v->sxx - v->szz);
-	const double worst = half + sqrt(part * part + v->sxz * v->sxz);
-
-	if (square > SX_MOTION_MOVING_SIGMAS * SX_MOTION_MOVING_SIGMAS &&
-	    speed > SX_MOTION_MOVING_M_S * SX_MOTION_MOVING_M_S)
-		return SX_MOTION_STATE_MOVES;
-	return worst < SX_MOTION_STANDING_M_S * SX_MOTION_STANDING_M_S ? SX_MOTION_STATE_STANDS
-								       : SX_MOTION_STATE_UNKNOWN;
-}
-
 static void measure(const struct group *g, const struct stixel *s, int width, double seconds,
 		    const struct sx_motion_ego *ego, struct sx_motion_velocity *v)
 {
-	const struct sx_camera *c = g->camera;
-	const double d = (double)s->disparity_q7 / 128.0 + g->round.offset, z = c->fx / d;
-	const double x = ((double)(s->column * width) + 0.5 * (double)(width - 1) - c->cx) / c->fx * z;
-	const double unit = c->baseline_m / seconds;
 	struct sx_motion_group_at moves, stands = {{0}};
 	struct sx_motion_group_sums m, n;
-	double a[SX_MOTION_GROUP_PAIRS], column[2][SX_MOTION_GROUP_UNKNOWNS] = {{1.0}, {0.0, 1.0}};
-	double chi, covariance[3];
 
 	v->features = (uint32_t)g->count;
 	if (g->count < SX_MOTION_GROUP_LEAST || !g->by->begin(g->by->arg, &moves) ||
 	    !settle(g, false, SX_MOTION_GROUP_ROUNDS, &moves, &m) ||
-	    !settle(g, true, SX_MOTION_STANDING_ROUNDS, &stands, &n) ||
-	    !sx_motion_group_factor(&m, g->range, a))
+	    !settle(g, true, SX_MOTION_STANDING_ROUNDS, &stands, &n))
 		return;
-	v->agree = (uint32_t)m.agree;
-	if (m.agree < SX_MOTION_GROUP_LEAST || 2 * m.agree < m.features)
-		return;
-	chi = (double)m.weighted / SX_MOTION_FIXED;
-	chi /= 2.0 * (double)m.weights / SX_MOTION_FIXED - 2.0 > 1.0
-		       ? 2.0 * (double)m.weights / SX_MOTION_FIXED - 2.0
-		       : 1.0;
-	chi = chi > 1.0 ? chi : 1.0;
-	sx_motion_solve(a, SX_MOTION_GROUP_UNKNOWNS, column[0]);
-	sx_motion_solve(a, SX_MOTION_GROUP_UNKNOWNS, column[1]);
-	covariance[0] = chi * column[0][0];
-	covariance[1] = chi * column[0][1];
-	covariance[2] = chi * column[1][1];
-	add_common(c, ego, x, z, covariance);
-	v->measured = 1;
-	v->gain = (double)(n.squares - m.squares) / SX_MOTION_FIXED / SX_MOTION_GROUP_ALIKE / chi;
-	v->raw_x = moves.x[0] * unit;
-	v->raw_z = moves.x[1] * unit;
-	if (v->gain >= SX_MOTION_GAIN) {
-		v->vx = v->raw_x;
-		v->vz = v->raw_z;
-	}
-	v->sxx = covariance[0] * unit * unit;
-	v->sxz = covariance[1] * unit * unit;
-	v->szz = covariance[2] * unit * unit;
-	v->state = decide(v);
-}
-
-/* Returns whether two stixels that move are parts of one thing. */
-static bool alike(const struct stixel *a, const struct stixel *b, const struct sx_motion_velocity *v,
-		  const struct sx_motion_velocity *w)
-{
-	const int top = a->row_top > b->row_top ? a->row_top : b->row_top;
-	const int bottom = a->row_bottom < b->row_bottom ? a->row_bottom : b->row_bottom;
-	const int nearer = a->disparity_q7 > b->disparity_q7 ? a->disparity_q7 : b->disparity_q7;
-	const double x = v->vx - w->vx, z = v->vz - w->vz;
-	/* half a (m/s)^2: parts of a thing that turns or bends differ */
-	const double sxx = v->sxx + w->sxx + 0.5, sxz = v->sxz + w->sxz, szz = v->szz + w->szz + 0.5;
-
-	return abs(a->column - b->column) <= APART_COLUMNS && top - bottom <= APART_ROWS &&
-	       abs(a->disparity_q7 - b->disparity_q7) <= 128 + nearer * 3 / 100 &&
-	       (szz * x * x - 2.0 * sxz * x * z) + sxx * z * z < APART_SQUARE * (sxx * szz - sxz * sxz);
+	sx_motion_group_conclude(g->camera, s, width, seconds, ego, g->range, &moves, &m, &n, v);
 }
 
 static uint32_t root_of(uint32_t *parent, uint32_t i)
@@ -289,11 +180,11 @@ void sx_motion_group_alike(const struct stixel *stixels, uint32_t count, uint32_
 		parent[i] = i;
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t k = i + 1;
-		     k < count && stixels[k].column <= stixels[i].column + APART_COLUMNS &&
+		     k < count && stixels[k].column <= stixels[i].column + SX_MOTION_APART_COLUMNS &&
 		     velocities[i].state == SX_MOTION_STATE_MOVES;
 		     k++)
 			if (velocities[k].state == SX_MOTION_STATE_MOVES &&
-			    alike(&stixels[i], &stixels[k], &velocities[i], &velocities[k])) {
+			    sx_motion_is_alike(&stixels[i], &stixels[k], &velocities[i], &velocities[k])) {
 				const uint32_t a = root_of(parent, i), b = root_of(parent, k);
 
 				parent[a > b ? a : b] = a > b ? b : a;
@@ -335,10 +226,8 @@ void sx_motion_group_measure(const struct sx_camera *camera, const struct sx_mot
 	for (uint32_t i = 0; i < count; i++) {
 		const struct stixel *s = &stixels[i];
 
-		velocities[i] = (struct sx_motion_velocity){.state = SX_MOTION_STATE_UNKNOWN};
-		if (ego->verdict != SX_MOTION_STEP_FOUND || s->kind != STIXEL_OBJECT ||
-		    s->disparity_q7 == STIXEL_DISPARITY_UNKNOWN ||
-		    (double)s->disparity_q7 / 128.0 + g.round.offset < least)
+		velocities[i] = sx_motion_no_velocity();
+		if (ego->verdict != SX_MOTION_STEP_FOUND || !sx_motion_group_asks(s, ego, least))
 			continue;
 		gather(&g, cells, features, flows, s, width);
 		measure(&g, s, width, seconds, ego, &velocities[i]);

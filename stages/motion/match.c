@@ -136,7 +136,7 @@ void sx_motion_match_by(const struct sx_motion_searches *by, const struct sx_mot
 	flow->guess = (uint32_t)taken;
 	flow->x_q6 = 64 * fine.x;
 	flow->y_q6 = 64 * fine.y;
-	flow->search = 25 * coarse.second > 26 * coarse.cost + 50 ? SX_MOTION_FOUND : SX_MOTION_AMBIGUOUS;
+	flow->search = sx_motion_is_clear(coarse.cost, coarse.second) ? SX_MOTION_FOUND : SX_MOTION_AMBIGUOUS;
 }
 
 static struct sx_motion_place find_coarse(const struct sx_image *from, const struct sx_image *to, int x,

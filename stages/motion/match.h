@@ -75,6 +75,12 @@ struct sx_motion_searches {
 void sx_motion_match_by(const struct sx_motion_searches *by, const struct sx_motion_view *now,
 			const struct sx_motion_view *before, const struct sx_motion_feature *feature,
 			const struct sx_motion_guess *guesses, int count, struct sx_motion_flow *flow);
+/* Returns whether the place of a coarse search is the only good one. */
+SX_MOTION_INLINE bool sx_motion_is_clear(uint32_t cost, uint32_t second)
+{
+	return 25 * second > 26 * cost + 50;
+}
+
 /* Returns half of a displacement, rounded to the nearest, half up. */
 SX_MOTION_INLINE int sx_motion_halved(int32_t d)
 {

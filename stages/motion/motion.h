@@ -24,8 +24,11 @@
 
 #ifdef __CUDACC__
 #define SX_MOTION_INLINE static __host__ __device__ inline
+/* before a loop over the unknowns: so that a device has its arrays in registers */
+#define SX_MOTION_UNROLL _Pragma("unroll")
 #else
 #define SX_MOTION_INLINE static inline
+#define SX_MOTION_UNROLL
 #endif
 
 #define SX_MOTION_FEATURES_MAX 8192 /* cells of an image: more would overflow the sums */

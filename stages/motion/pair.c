@@ -9,9 +9,7 @@
 #include <stdlib.h>
 
 #include "base/contract.h"
-#include "stages/motion/guess.h"
 #include "stages/motion/refine.h"
-#include "stages/motion/step.h"
 #include "stages/motion/view.h"
 
 int sx_motion_pair_init(struct sx_motion_pair *ret, const struct sx_camera *camera, int width, int height,
@@ -55,16 +53,6 @@ void sx_motion_pair_finish(struct sx_motion_pair *m)
 	free(m->velocities);
 	free(m->work);
 	*m = (struct sx_motion_pair){0};
-}
-
-bool sx_motion_is_good(const struct sx_motion_ego *ego)
-{
-	return ego->verdict == SX_MOTION_STEP_FOUND && 2 * ego->inliers >= ego->found;
-}
-
-bool sx_motion_is_elsewhere(struct sx_motion_guess a, struct sx_motion_guess b)
-{
-	return abs(a.dx - b.dx) > SX_MOTION_PAIR_NEAR || abs(a.dy - b.dy) > SX_MOTION_PAIR_NEAR;
 }
 
 /*
@@ -113,39 +101,20 @@ static bool first_pass(struct sx_motion_pair *m, const struct sx_motion_view *no
 int sx_motion_guess_movers(const struct sx_motion_pair *m, const struct sx_motion_feature *f, double seconds,
 			   struct sx_motion_guess guesses[SX_MOTION_PAIR_GUESSES])
 {
-	static const double ahead_m_s[5] = {0.0, -4.0, 4.0, -8.0, 8.0}, across_m_s[2] = {3.0, -3.0};
-	const struct sx_motion_rotation r = sx_motion_rotation_of(&m->ego.step);
-	const double *t = m->ego.step.t, unit = seconds / m->camera.baseline_m;
-	/* the camera's way, along the axes of this frame */
-	const double x = (r.r[0] * t[0] + r.r[3] * t[1]) + r.r[6] * t[2];
-	const double z = (r.r[2] * t[0] + r.r[5] * t[1]) + r.r[8] * t[2];
-	double shifts[SX_MOTION_PAIR_GUESSES][3] = {{0}};
 	int count = 1;
 
-	for (int i = 0; i < 5; i++) {
-		shifts[1 + i][0] = x;
-		shifts[1 + i][2] = z + ahead_m_s[i] * unit;
-	}
-	shifts[6][0] = -x;
-	shifts[6][2] = -z;
-	for (int i = 0; i < 2; i++)
-		shifts[7 + i][0] = across_m_s[i] * unit;
 	for (int i = 0; i < SX_MOTION_PAIR_GUESSES; i++) {
-		const struct sx_motion_guess g =
-			sx_motion_expect(&m->camera, &m->ego.step, f, m->ego.used.px, shifts[i]);
+		struct sx_motion_guess g;
+		double shift[3];
 
+		sx_motion_mover_shift(&m->ego.step, seconds / m->camera.baseline_m, i, shift);
+		g = sx_motion_expect(&m->camera, &m->ego.step, f, m->ego.used.px, shift);
 		if (i == 0)
 			guesses[0] = g;
-		else if (abs(g.dx - guesses[0].dx) > 6 || abs(g.dy - guesses[0].dy) > 6)
+		else if (sx_motion_is_other(&g, &guesses[0]))
 			guesses[count++] = g;
 	}
 	return count;
-}
-
-bool sx_motion_may_move(const struct sx_motion_feature *f, const struct sx_motion_flow *flow)
-{
-	return f->score && (f->kind & SX_MOTION_OBJECT) && f->disparity_q8 >= SX_MOTION_PAIR_MOVER_Q8 &&
-	       (flow->search == SX_MOTION_UNKNOWN || flow->cost > SX_MOTION_FAIR);
 }
 
 /* Searches features of near objects that are not where they would be if they stood. */
@@ -170,11 +139,9 @@ static void search_movers(struct sx_motion_pair *m, const struct sx_motion_frame
 void sx_motion_pair_clear(struct sx_motion_pair *m, const struct sx_motion_frame *now,
 			  const struct sx_motion_range *prior)
 {
-	m->ego = (struct sx_motion_ego){.verdict = SX_MOTION_STEP_FIRST,
-					.offset_verdict = SX_MOTION_OFFSET_NO_STEP,
-					.step = sx_motion_no_step(),
-					.range = *prior,
-					.used = *prior};
+	const struct sx_motion_step stands = sx_motion_no_step();
+
+	m->ego = sx_motion_no_ego(SX_MOTION_STEP_FIRST, &stands, prior);
 	for (int i = 0; i < m->cells; i++)
 		m->flows[i] = (struct sx_motion_flow){.search = SX_MOTION_UNKNOWN};
 	sx_must(now->stixel_count, <=, m->most);

@@ -9,11 +9,12 @@
 #include "stages/motion/corners.h"
 #include "stages/motion/ego.h"
 #include "stages/motion/group.h"
+#include "stages/motion/guess.h"
 
 #define SX_MOTION_PAIR_PASSES 2
 #define SX_MOTION_PAIR_NEAR 2	     /* px */
 #define SX_MOTION_PAIR_MOVER_Q8 3072 /* 1/256 px: 12 px */
-#define SX_MOTION_PAIR_GUESSES 9
+#define SX_MOTION_PAIR_GUESSES SX_MOTION_MOVERS
 
 /* Memory of the stages for images of one size. Read features, flows and ego after sx_motion_pair(). */
 struct sx_motion_pair {
@@ -72,15 +73,30 @@ void sx_motion_pair(struct sx_motion_pair *m, const struct sx_motion_frame *now,
 void sx_motion_pair_clear(struct sx_motion_pair *m, const struct sx_motion_frame *now,
 			  const struct sx_motion_range *prior);
 /* Returns whether a first pass around an expected step was good enough: half of the found features agree. */
-bool sx_motion_is_good(const struct sx_motion_ego *ego);
+SX_MOTION_INLINE bool sx_motion_is_good(const struct sx_motion_ego *ego)
+{
+	return ego->verdict == SX_MOTION_STEP_FOUND && 2 * ego->inliers >= ego->found;
+}
+
 /* Returns whether two guesses differ so much that the search around one may miss what the other finds. */
-bool sx_motion_is_elsewhere(struct sx_motion_guess a, struct sx_motion_guess b);
+SX_MOTION_INLINE bool sx_motion_is_elsewhere(struct sx_motion_guess a, struct sx_motion_guess b)
+{
+	const int dx = a.dx - b.dx, dy = a.dy - b.dy;
+
+	return dx > SX_MOTION_PAIR_NEAR || dx < -SX_MOTION_PAIR_NEAR || dy > SX_MOTION_PAIR_NEAR ||
+	       dy < -SX_MOTION_PAIR_NEAR;
+}
+
 /* Returns whether a feature is one of a near object that was not found well where it would be if it stood. */
-bool sx_motion_may_move(const struct sx_motion_feature *f, const struct sx_motion_flow *flow);
+SX_MOTION_INLINE bool sx_motion_may_move(const struct sx_motion_feature *f, const struct sx_motion_flow *flow)
+{
+	return f->score && (f->kind & SX_MOTION_OBJECT) && f->disparity_q8 >= SX_MOTION_PAIR_MOVER_Q8 &&
+	       (flow->search == SX_MOTION_UNKNOWN || flow->cost > SX_MOTION_FAIR);
+}
+
 /*
- * Guesses where a feature of a thing that moves was: first as if it stood; as fast as the camera, and by 4 and 8 m/s
- * slower or faster; against it; across to both sides by 3 m/s. A guess within 6 px of the first one says nothing new.
- * Returns the number of guesses.
+ * Guesses where a feature of a thing that moves was: first as if it stood, then by sx_motion_mover_shift(). A guess
+ * within 6 px of the first one says nothing new. Returns the number of guesses.
  */
 int sx_motion_guess_movers(const struct sx_motion_pair *m, const struct sx_motion_feature *f, double seconds,
 			   struct sx_motion_guess guesses[SX_MOTION_PAIR_GUESSES]);

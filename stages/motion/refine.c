@@ -67,24 +67,6 @@ static void subtract(const struct window *w, const struct sx_image *grey, const 
 		}
 }
 
-/* Returns whether the warped window lies in the image, with a pixel to spare. */
-static bool fits(const struct sx_image *grey, const struct sx_motion_guess *guess, int32_t x, int32_t y)
-{
-	const int32_t rx = ((guess->across + abs(guess->shear)) * R >> 10) + 1,
-		      ry = (guess->down * R >> 10) + 1;
-
-	return (x >> 6) > rx && (y >> 6) > ry && (x >> 6) < grey->width - rx - 2 &&
-	       (y >> 6) < grey->height - ry - 2;
-}
-
-/* Returns a step in 1/64 px. */
-static int32_t step_of(double step)
-{
-	const double limited = step > 64.0 ? 64.0 : step < -64.0 ? -64.0 : step;
-
-	return (int32_t)(limited + (limited < 0.0 ? -0.5 : 0.5));
-}
-
 /* Moves (*x, *y), 1/64 px. Returns the mean difference that is left, 1/16 grey level, or -1. */
 static int32_t lucas_kanade(const struct window *w, const struct sx_image *grey,
 			    const struct sx_motion_guess *guess, int32_t *x, int32_t *y)
@@ -98,9 +80,9 @@ static int32_t lucas_kanade(const struct window *w, const struct sx_image *grey,
 		return -1;
 	for (int round = 0; round < SX_MOTION_LK_ROUNDS; round++) {
 		int64_t bx = 0, by = 0, all = 0;
-		double mx, my;
+		int32_t step[2];
 
-		if (!fits(grey, guess, *x, *y))
+		if (!sx_motion_lk_fits(grey->width, grey->height, guess, *x, *y))
 			return -1;
 		subtract(w, grey, guess, *x, *y, difference);
 		for (int n = 0; n < COUNT; n++) {
@@ -110,13 +92,11 @@ static int32_t lucas_kanade(const struct window *w, const struct sx_image *grey,
 		}
 		bx = bx * COUNT - w->x * all;
 		by = by * COUNT - w->y * all;
-		/* gradients are doubled, differences are in 1/16, steps in 1/64 px of this frame: 64 * 2 / 16 */
-		mx = 8.0 * ((double)bx * yy - (double)by * xy) / det;
-		my = 8.0 * ((double)by * xx - (double)bx * xy) / det;
-		*x += step_of(((double)guess->across * mx + (double)guess->shear * my) / 1024.0);
-		*y += step_of((double)guess->down * my / 1024.0);
+		sx_motion_lk_step(guess, xx, yy, xy, det, bx, by, step);
+		*x += step[0];
+		*y += step[1];
 	}
-	if (!fits(grey, guess, *x, *y))
+	if (!sx_motion_lk_fits(grey->width, grey->height, guess, *x, *y))
 		return -1;
 	subtract(w, grey, guess, *x, *y, difference);
 	for (int n = 0; n < COUNT; n++)

@@ -45,4 +45,35 @@ void sx_motion_refine_by(sx_motion_move_fn *move, sx_motion_search_fn *back, con
 			 const struct sx_motion_view *before, const struct sx_motion_feature *feature,
 			 const struct sx_motion_guess *guess, struct sx_motion_flow *flow);
 
+/* Returns whether the warped window lies in an image of this size, with a pixel to spare. */
+SX_MOTION_INLINE bool sx_motion_lk_fits(int width, int height, const struct sx_motion_guess *guess, int32_t x,
+					int32_t y)
+{
+	const int32_t shear = guess->shear < 0 ? -guess->shear : guess->shear;
+	const int32_t rx = ((guess->across + shear) * SX_MOTION_LK_RADIUS >> 10) + 1,
+		      ry = (guess->down * SX_MOTION_LK_RADIUS >> 10) + 1;
+
+	return (x >> 6) > rx && (y >> 6) > ry && (x >> 6) < width - rx - 2 && (y >> 6) < height - ry - 2;
+}
+
+/* Returns a step in 1/64 px. */
+SX_MOTION_INLINE int32_t sx_motion_lk_limited(double step)
+{
+	const double limited = step > 64.0 ? 64.0 : step < -64.0 ? -64.0 : step;
+
+	return (int32_t)(limited + (limited < 0.0 ? -0.5 : 0.5));
+}
+
+/* Computes the step of a round. xx, yy, xy, bx, by: sums less the products of means; det: xx yy - xy xy. */
+SX_MOTION_INLINE void sx_motion_lk_step(const struct sx_motion_guess *guess, double xx, double yy, double xy,
+					double det, int64_t bx, int64_t by, int32_t ret[2])
+{
+	/* gradients are doubled, differences are in 1/16, steps in 1/64 px of this frame: 64 * 2 / 16 */
+	const double mx = 8.0 * ((double)bx * yy - (double)by * xy) / det;
+	const double my = 8.0 * ((double)by * xx - (double)bx * xy) / det;
+
+	ret[0] = sx_motion_lk_limited(((double)guess->across * mx + (double)guess->shear * my) / 1024.0);
+	ret[1] = sx_motion_lk_limited((double)guess->down * my / 1024.0);
+}
+
 #endif

@@ -6,7 +6,6 @@
 #include "stages/motion/view.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "stages/pyramid/pyramid.h"
@@ -107,30 +106,6 @@ void sx_motion_view_finish(struct sx_motion_view *view)
 	sx_image_finish(&view->census);
 	sx_image_finish(&view->half_census);
 	sx_image_finish(&view->disparity);
-}
-
-int32_t sx_motion_disparity_q8(const struct sx_image *disparity, int x, int y)
-{
-	int32_t sum = 0, count = 0, centre;
-
-	if (x < 1 || y < 1 || x >= disparity->width - 1 || y >= disparity->height - 1)
-		return 0;
-	centre = ((const uint16_t *)sx_image_row(disparity, y))[x];
-	if (centre == SX_DISPARITY_INVALID)
-		return 0;
-	for (int dy = -1; dy <= 1; dy++) {
-		const uint16_t *row = sx_image_row(disparity, y + dy);
-
-		for (int dx = -1; dx <= 1; dx++) {
-			const int32_t d = row[x + dx];
-
-			if (d == SX_DISPARITY_INVALID || abs(d - centre) >= 16)
-				continue;
-			sum += d;
-			count++;
-		}
-	}
-	return (32 * sum + count) / (2 * count);
 }
 
 bool sx_motion_view_repeats(const struct sx_motion_view *a, const struct sx_motion_view *b)

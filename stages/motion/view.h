@@ -36,7 +36,32 @@ size_t sx_motion_view_bytes(const struct sx_motion_view *view); /* memory of its
  * Returns the disparity at a pixel, 1/256 px: the mean of those of the 3x3 neighbours that differ from it by
  * less than 1 px, rounded, half up. 0: the pixel has none, or lies in the first or last row or column.
  */
-int32_t sx_motion_disparity_q8(const struct sx_image *disparity, int x, int y);
+SX_MOTION_INLINE int32_t sx_motion_disparity_q8(const struct sx_image *disparity, int x, int y)
+{
+	const uint16_t *rows =
+		(const uint16_t *)((const char *)disparity->data + (size_t)y * disparity->pitch);
+	const ptrdiff_t pitch = (ptrdiff_t)(disparity->pitch / sizeof(*rows));
+	int32_t sum = 0, count = 0, centre;
+
+	if (x < 1 || y < 1 || x >= disparity->width - 1 || y >= disparity->height - 1)
+		return 0;
+	centre = rows[x];
+	if (centre == SX_DISPARITY_INVALID)
+		return 0;
+	for (int dy = -1; dy <= 1; dy++) {
+		const uint16_t *row = rows + dy * pitch;
+
+		for (int dx = -1; dx <= 1; dx++) {
+			const int32_t d = row[x + dx];
+
+			if (d == SX_DISPARITY_INVALID || d - centre >= 16 || centre - d >= 16)
+				continue;
+			sum += d;
+			count++;
+		}
+	}
+	return (32 * sum + count) / (2 * count);
+}
 
 /* Returns true if all grey levels of two views are equal: a camera that repeats its picture. */
 bool sx_motion_view_repeats(const struct sx_motion_view *a, const struct sx_motion_view *b);

@@ -31,14 +31,12 @@ const struct sx_motion_by sx_motion_by_reference = {NULL, reference_view, refere
 int sx_motion_chain_init(struct sx_motion_chain *ret, const struct sx_camera *camera, int width, int height,
 			 uint32_t most, bool filters)
 {
-	struct sx_motion_chain c = {
-		.filters = filters, .range = SX_MOTION_RANGE_FIRST, .range_ns = INT64_MIN};
+	struct sx_motion_chain c = {.filters = filters, .learned = sx_motion_nothing_learned()};
 	int r = 0;
 
-	for (int i = 0; i < SX_MOTION_CHAIN_VIEWS && r == 0; i++) {
-		c.place[i] = i;
+	sx_motion_ring_init(&c.ring);
+	for (int i = 0; i < SX_MOTION_CHAIN_VIEWS && r == 0; i++)
 		r = sx_motion_view_take(&c.views[i], width, height);
-	}
 	if (r == 0 && filters)
 		r = sx_motion_filter_init(&c.filter, camera, width, height, most);
 	if (r < 0)
@@ -87,50 +85,58 @@ size_t sx_motion_found_bytes(const struct sx_motion_found *found)
 	return sx_motion_pair_bytes(&found->pair) + found->pair.most * sizeof(*found->object_of);
 }
 
+void sx_motion_ring_init(struct sx_motion_ring *ring)
+{
+	*ring = (struct sx_motion_ring){.kept = 0};
+	for (int i = 0; i < SX_MOTION_CHAIN_VIEWS; i++)
+		ring->place[i] = i;
+}
+
 /* Returns the place of the kept view whose age is nearest to the wanted one; of two the older. -1: none. */
-static int find_before(const struct sx_motion_chain *c, int64_t now_ns)
+static int find_before(const struct sx_motion_ring *r, int64_t now_ns)
 {
 	int64_t nearest = INT64_MAX;
 	int found = -1;
 
-	for (int i = 0; i < c->kept; i++) {
-		const int64_t age = now_ns - c->captured_ns[c->place[i]],
+	for (int i = 0; i < r->kept; i++) {
+		const int64_t age = now_ns - r->captured_ns[r->place[i]],
 			      apart = llabs(age - SX_MOTION_SPAN_NS);
 
 		if (age < SX_MOTION_SPAN_LEAST_NS || age > SX_MOTION_SPAN_MOST_NS || apart > nearest)
 			continue;
 		nearest = apart;
-		found = c->place[i];
+		found = r->place[i];
 	}
 	return found;
 }
 
 /* Keeps the view at the place of this frame, which is behind the kept ones, if none of them is nearly as new. */
-static void keep(struct sx_motion_chain *c, int64_t now_ns)
+static void keep(struct sx_motion_ring *r, int64_t now_ns)
 {
-	const int now = c->place[c->kept];
+	const int now = r->place[r->kept];
 
-	if (c->kept && now_ns - c->captured_ns[c->place[0]] < SX_MOTION_KEEP_NS)
+	if (r->kept && now_ns - r->captured_ns[r->place[0]] < SX_MOTION_KEEP_NS)
 		return;
-	for (int i = c->kept; i > 0; i--)
-		c->place[i] = c->place[i - 1];
-	c->place[0] = now;
-	c->captured_ns[now] = now_ns;
-	if (c->kept < SX_MOTION_CHAIN_VIEWS - 1)
-		c->kept++;
+	for (int i = r->kept; i > 0; i--)
+		r->place[i] = r->place[i - 1];
+	r->place[0] = now;
+	r->captured_ns[now] = now_ns;
+	if (r->kept < SX_MOTION_CHAIN_VIEWS - 1)
+		r->kept++;
 }
 
-/* Takes over what this frame says about the step and the range. */
-static void learn(struct sx_motion_chain *c, const struct sx_motion_ego *ego, int64_t now_ns)
+struct sx_motion_turn sx_motion_ring_next(struct sx_motion_ring *r, int64_t captured_ns)
 {
-	c->has_step = ego->verdict == SX_MOTION_STEP_FOUND;
-	c->step = ego->step;
-	if (!c->has_step || ego->offset_verdict != SX_MOTION_OFFSET_FOUND)
-		return;
-	if (c->range_ns != INT64_MIN && now_ns >= c->range_ns && now_ns - c->range_ns < SX_MOTION_COUNT_NS)
-		return;
-	c->range = ego->range;
-	c->range_ns = now_ns;
+	struct sx_motion_turn t = {.captured_ns = captured_ns};
+
+	t.restarts = r->kept && captured_ns <= r->captured_ns[r->place[0]];
+	if (t.restarts)
+		r->kept = 0;
+	t.now = r->place[r->kept];
+	t.before = find_before(r, captured_ns);
+	t.span_ns = t.before < 0 ? 0 : captured_ns - r->captured_ns[t.before];
+	keep(r, captured_ns);
+	return t;
 }
 
 /* Filters what a pair says. */
@@ -160,33 +166,30 @@ void sx_motion_chain_run(struct sx_motion_chain *c, const struct sx_motion_by *b
 			 const struct sx_motion_input *in, struct sx_motion_found *found)
 {
 	struct sx_motion_pair *pair = &found->pair;
-	const struct sx_motion_range prior = sx_motion_range_next(&c->range);
-	struct sx_motion_frame frame = {.stixels = in->stixels,
-					.stixel_count = in->stixel_count,
-					.stixel_width = in->stixel_width,
-					.road = in->road};
-	struct sx_motion_view *view;
-	int before;
+	struct sx_motion_learned *learned = &c->learned;
+	const struct sx_motion_range prior = sx_motion_range_next(&learned->range);
+	const struct sx_motion_turn turn = sx_motion_ring_next(&c->ring, in->captured_ns);
+	struct sx_motion_view *view = &c->views[turn.now];
+	const struct sx_motion_view *before = turn.before < 0 ? NULL : &c->views[turn.before];
+	const struct sx_motion_frame frame = {.view = view,
+					      .stixels = in->stixels,
+					      .stixel_count = in->stixel_count,
+					      .stixel_width = in->stixel_width,
+					      .seconds = (double)turn.span_ns / 1e9,
+					      .road = in->road};
 
-	if (c->kept && in->captured_ns <= c->captured_ns[c->place[0]]) {
-		c->kept = 0;
-		c->has_step = false;
+	if (turn.restarts) {
+		learned->has_step = 0;
 		if (c->filters)
 			sx_motion_filter_reset(&c->filter);
 		c->filter_runs = false;
 	}
-	view = &c->views[c->place[c->kept]];
-	frame.view = view;
 	by->view(by->arg, view, in->left, in->disparity);
-	before = find_before(c, in->captured_ns);
-	pair->span_ns = before < 0 ? 0 : in->captured_ns - c->captured_ns[before];
-	frame.seconds = (double)pair->span_ns / 1e9;
-	by->pair(by->arg, pair, &frame, before < 0 ? NULL : &c->views[before], c->has_step ? &c->step : NULL,
-		 &prior);
-	learn(c, &pair->ego, in->captured_ns);
+	pair->span_ns = turn.span_ns;
+	by->pair(by->arg, pair, &frame, before, learned->has_step ? &learned->step : NULL, &prior);
+	sx_motion_learn(learned, &pair->ego, in->captured_ns);
 	if (c->filters)
-		filter(c, &frame, before < 0 ? NULL : &c->views[before], in->captured_ns, found);
+		filter(c, &frame, before, in->captured_ns, found);
 	else
 		memset(found->object_of, 0, in->stixel_count * sizeof(*found->object_of));
-	keep(c, in->captured_ns);
 }

@@ -18,15 +18,33 @@
 #define SX_MOTION_COUNT_NS \
 	(SX_MOTION_SPAN_NS / 10 * 9) /* least distance of frames that count for the range */
 
-struct sx_motion_chain {
-	struct sx_motion_view views[SX_MOTION_CHAIN_VIEWS];
+/* Which of the views are kept, and their times: what of a chain depends on times alone. */
+struct sx_motion_ring {
 	int64_t captured_ns[SX_MOTION_CHAIN_VIEWS];
 	int place[SX_MOTION_CHAIN_VIEWS]; /* places in views; the first `kept` of them: newest first */
 	int kept;
-	struct sx_motion_step step; /* step of the frame before; valid with has_step */
-	bool has_step;
+};
+
+/* The part of a frame's measurement that the ring says. */
+struct sx_motion_turn {
+	int now;		      /* place of this frame's view */
+	int before;		      /* place of the view that it is measured against; -1: there is none */
+	bool restarts;		      /* the time did not grow: the chain begins anew */
+	int64_t captured_ns, span_ns; /* time of this frame, and since the frame before; 0: there is none */
+};
+
+/* What is learned from frame to frame. */
+struct sx_motion_learned {
+	struct sx_motion_step step;   /* step of the frame before; valid with has_step */
 	struct sx_motion_range range; /* offset of the disparities and its sigma, so far */
-	int64_t range_ns;	      /* time of the last frame that counted for it */
+	int64_t range_ns;	      /* time of the last frame that counted for it; INT64_MIN: none */
+	int64_t has_step;
+};
+
+struct sx_motion_chain {
+	struct sx_motion_view views[SX_MOTION_CHAIN_VIEWS];
+	struct sx_motion_ring ring;
+	struct sx_motion_learned learned;
 	bool filters;
 	struct sx_motion_filter filter; /* memory of the filter, with filters */
 	bool filter_runs;		/* the filter has had a frame since the chain started again */
@@ -40,6 +58,36 @@ struct sx_motion_found {
 	struct sx_motion_objects objects; /* count 0 without a filter */
 	uint32_t *object_of;		  /* identity of the object of each stixel, if it is shown, else 0 */
 };
+
+void sx_motion_ring_init(struct sx_motion_ring *ring);
+/* Says what the next frame is measured against, and keeps its view if no other is nearly as new. */
+struct sx_motion_turn sx_motion_ring_next(struct sx_motion_ring *ring, int64_t captured_ns);
+
+SX_MOTION_INLINE struct sx_motion_learned sx_motion_nothing_learned(void)
+{
+	struct sx_motion_learned l;
+
+	l.step = sx_motion_no_step();
+	l.has_step = 0;
+	l.range.px = 0.0; /* SX_MOTION_RANGE_FIRST */
+	l.range.sigma_px = 1.0;
+	l.range_ns = INT64_MIN;
+	return l;
+}
+
+/* Takes over what a frame says about the step and the range. */
+SX_MOTION_INLINE void sx_motion_learn(struct sx_motion_learned *l, const struct sx_motion_ego *ego,
+				      int64_t now_ns)
+{
+	l->has_step = ego->verdict == SX_MOTION_STEP_FOUND;
+	l->step = ego->step;
+	if (!l->has_step || ego->offset_verdict != SX_MOTION_OFFSET_FOUND)
+		return;
+	if (l->range_ns != INT64_MIN && now_ns >= l->range_ns && now_ns - l->range_ns < SX_MOTION_COUNT_NS)
+		return;
+	l->range = ego->range;
+	l->range_ns = now_ns;
+}
 
 /* Takes all memory: see sx_motion_pair_init(). finish accepts a zeroed struct. */
 int sx_motion_found_init(struct sx_motion_found *ret, const struct sx_camera *camera, int width, int height,

@@ -161,21 +161,21 @@ static void what_counts_for_the_range(void **state)
 	g.calls.says.verdict = SX_MOTION_STEP_FOUND;
 	g.calls.says.offset_verdict = SX_MOTION_OFFSET_FOUND;
 	for (int n = 0; n < 60; n++) {
-		const double before = g.chain.range.px;
+		const double before = g.chain.learned.range.px;
 
 		g.calls.says.range = (struct sx_motion_range){0.5 + n, 0.1};
 		run(&g, n, n * 1000 * MS / 30);
 		assert_true(g.calls.prior.px == before);
-		counted += g.chain.range.px != before;
+		counted += g.chain.learned.range.px != before;
 	}
 	assert_int_equal(counted, 20);
 	g.calls.says.offset_verdict = SX_MOTION_OFFSET_VAGUE;
 	g.calls.says.range.px = -9;
 	run(&g, 60, 9000 * MS);
-	assert_true(g.chain.range.px > 0);
+	assert_true(g.chain.learned.range.px > 0);
 	g.calls.says.offset_verdict = SX_MOTION_OFFSET_FOUND;
 	run(&g, 61, 100 * MS); /* knowledge of the range survives a clock that jumps */
-	assert_true(g.calls.prior.px > 0 && g.chain.range.px == -9);
+	assert_true(g.calls.prior.px > 0 && g.chain.learned.range.px == -9);
 	rig_finish(&g);
 }
 
