@@ -386,8 +386,8 @@ const struct sx_option sx_options[] = {
 	    "disparity; 256: off"),
 
 	CHOICE("motion", "mode", params.motion.mode, enum sx_motion_mode, motion_modes, "off", CONTEXTS,
-	       "pair: each frame against the one 0.1 s before; filter: memory over frames; "
-	       "engines cpu and reference"),
+	       "pair: each frame against the one 0.1 s before; filter: memory over frames, "
+	       "not with engine cuda"),
 	CHOICE("motion", "range_offset", params.motion.range, enum sx_range_offset, range_offsets, "report",
 	       CONTEXTS,
 	       "what motion finds missing in all disparities: off: ignored; report: status and "

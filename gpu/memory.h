@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 #define SX_CUDA_BLOCKS_MAX 96
-#define SX_CUDA_PINNED_MAX 8
+#define SX_CUDA_PINNED_MAX 10
 /* alignment of cudaMalloc, bytes; sizes are rounded up to it before they are counted */
 #define SX_CUDA_ALIGN 256
 

@@ -188,6 +188,7 @@ static int context_take_memory(struct sx_context *x)
 	x->segments.columns = sx_reduce_columns(x->config.width, x->config.params.stixels.width);
 	take_own(x);
 	take_shared(x);
+	sx_cuda_motion_take(x);
 	take_scores(x);
 	r = create_stages(x);
 	if (x->memory.error)
@@ -292,7 +293,7 @@ static int warm_up(struct sx_context *x, struct sx_why *why)
 	int r;
 
 	if (!e)
-		e = sx_cuda_launch(x);
+		e = sx_cuda_launch(x, NULL);
 	if (e)
 		return sx_cuda_complain(why, e, "the first frame does not start");
 	r = sx_completion_wait(&x->completion, WARM_UP_MS);
@@ -319,7 +320,10 @@ static int build(struct sx_context *x, struct sx_why *why)
 	x->result.offsets = x->offsets;
 	x->result.columns = (uint32_t)x->segments.columns;
 	x->own_bytes = sizeof(*x) + x->memory.bytes + x->memory.pinned_bytes;
+	r = sx_cuda_motion_results(x);
 	atomic_fetch_add_explicit(&d->bytes, x->own_bytes, memory_order_relaxed);
+	if (r < 0)
+		return sx_why_fail(r, why, "engine cuda: out of memory");
 	r = sx_completion_init(&x->completion, d, x->config.busy_wait, why);
 	if (r < 0)
 		return r;
@@ -370,6 +374,7 @@ void sx_cuda_context_destroy(struct sx_context *x)
 	if (x->graph)
 		cudaGraphExecDestroy(x->graph);
 	destroy_stages(&x->stages);
+	sx_cuda_motion_finish(&x->motion);
 	sx_cuda_taps_finish(x);
 	sx_cuda_memory_finish(&x->memory);
 	destroy_events(x);

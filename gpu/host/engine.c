@@ -12,10 +12,12 @@
 #include "gpu/host/engine_priv.h"
 #include "stages/context.h"
 
-cudaError_t sx_cuda_launch(struct sx_context *x)
+cudaError_t sx_cuda_launch(struct sx_context *x, const struct sx_pair *pair)
 {
 	cudaError_t e = cudaGraphLaunch(x->graph, x->stream);
 
+	if (!e && pair && x->config.chain)
+		e = sx_cuda_motion_launch(x, pair->left_ns);
 	return e ? e : sx_completion_submit(&x->completion, x->stream);
 }
 
@@ -65,7 +67,7 @@ static int cuda_submit(struct sx_context *x, const struct sx_pair *pair, const s
 	if (!e)
 		e = sx_cuda_input_set(x, pair, previous);
 	if (!e)
-		e = sx_cuda_launch(x);
+		e = sx_cuda_launch(x, pair);
 	if (e)
 		return sx_cuda_fail(d, e, "starting a frame");
 	x->busy = true;
@@ -103,6 +105,8 @@ static int cuda_wait(struct sx_context *x, int timeout_ms)
 	x->result.stretch = x->output->stretch;
 	if (x->result.road.origin == SX_ROAD_MEASURED)
 		sx_road_describe(&x->config.params.camera, &x->result.road);
+	if (x->config.chain)
+		x->result.motion_span_ns = x->motion.shared->turn.span_ns;
 	sx_cuda_graph_times(x);
 	return 1;
 }
@@ -167,6 +171,8 @@ const struct sx_backend sx_backend_cuda = {
 	.describe = cuda_describe,
 	.context_create = sx_cuda_context_create,
 	.context_destroy = sx_cuda_context_destroy,
+	.chain_create = sx_cuda_chain_create,
+	.chain_destroy = sx_cuda_chain_destroy,
 	.submit = cuda_submit,
 	.event_fd = cuda_event_fd,
 	.wait = cuda_wait,

@@ -14,7 +14,7 @@
 /*
  * Bits of enum sx_ability. The engine has neither FastDT in float and int32 nor slanted-exact, because these
  * are not used at a camera's frame rate, and no pyramid search with zncc, whose costs are computed as a whole
- * volume.
+ * volume. It also refuses motion.mode = filter, see sx_cuda_chain_create().
  */
 #define SX_CUDA_ABILITIES 0
 

@@ -13,6 +13,7 @@
 #include "gpu/fastdt/fastdt_cuda.h"
 #include "gpu/host/device.h"
 #include "gpu/host/engine.h"
+#include "gpu/motion/motion_cuda.h"
 #include "gpu/pyramid/pyramid_cuda.h"
 #include "gpu/slanted/slanted_cuda.h"
 #include "gpu/stereo/checkpoint_cuda.h"
@@ -70,10 +71,10 @@ struct sx_peek {
 };
 
 /*
- * Indices of a frame's stamps: end of each stage, begin of the frame, begin of the segmentation, end of the
- * frame.
+ * Indices of a frame's stamps: end of each stage, begin of the frame, begin of the segmentation, begin of motion, end
+ * of the frame.
  */
-enum { SX_STAMP_BEGIN = SX_STAGE_COUNT, SX_STAMP_JOINED, SX_STAMP_END, SX_STAMP_COUNT };
+enum { SX_STAMP_BEGIN = SX_STAGE_COUNT, SX_STAMP_JOINED, SX_STAMP_MOVES, SX_STAMP_END, SX_STAMP_COUNT };
 
 /*
  * Clock of the stages.
@@ -123,6 +124,38 @@ struct sx_scores_copy {
 };
 
 /*
+ * Memory of motion from frame to frame, for all contexts that name it.
+ * ring: what depends on times alone; the thread that submits changes it. motion: the rest, in device memory.
+ * measured: recorded after the motion of each frame, which the next frame waits for.
+ */
+struct sx_chain {
+	struct sx_device *device;
+	struct sx_cuda_memory memory;
+	size_t bytes; /* bytes of this chain in the device's sum */
+	struct sx_motion_ring ring;
+	struct sx_motion_cuda *motion;
+	cudaEvent_t measured;
+};
+
+/*
+ * What a context with a chain has for motion.
+ * shared: pinned memory with the input of a frame and its step; velocities: pinned, too. features, flows: device
+ *   memory, the taps. objects, object_of: always empty, since this engine has no filter.
+ */
+struct sx_cuda_motion {
+	struct sx_cuda_motion_shared {
+		struct sx_motion_turn turn;
+		struct sx_motion_ego ego;
+	} * shared, *shared_device;
+	struct sx_motion_velocity *velocities, *velocities_device;
+	struct sx_motion_feature *features;
+	struct sx_motion_flow *flows;
+	struct sx_motion_objects *objects;
+	uint32_t *object_of;
+	cudaGraphExec_t graph;
+};
+
+/*
  * A context. All memory that device and host share is in memory; *_device is the device's address of the same
  * memory.
  * input: block that kernels read for each frame. ingest_input: block that the ingest reads. It is input
@@ -159,6 +192,7 @@ struct sx_context {
 	struct sx_why volume;	    /* sentence that explains the choice of flow */
 	uint8_t *costs;		    /* the cost volume; NULL: there is none, see cost.c */
 	struct sx_cuda_stages stages;
+	struct sx_cuda_motion motion; /* with config.chain */
 
 	cudaStream_t stream;
 	struct sx_side_stream side, watch; /* side: for the road; watch: for the image diagnostics */
@@ -209,7 +243,23 @@ static inline struct sx_pyramid_images sx_cuda_pyramid_images(const struct sx_co
 					  &tap[SX_TAP_WINNER_RIGHT], &tap[SX_TAP_CONFIDENCE]};
 }
 
-/* graph.c: captures the chain of x into x->graph. */
+/*
+ * motion.c: creates and destroys a chain; see stages/engine.h.
+ * take: takes the memory for motion. Call after the capacity is set. results: points the result to it; -ENOMEM.
+ *   finish accepts zeroed memory. All three do nothing for a context without a chain.
+ * run: launches the kernels of a frame's motion, to be captured. launch: says what the frame is measured against, and
+ *   launches the graph after the motion of the frame before. Thread: the one that submits.
+ */
+int sx_cuda_chain_create(struct sx_chain **ret, struct sx_device *d, const struct sx_context_config *c,
+			 struct sx_why *why);
+void sx_cuda_chain_destroy(struct sx_chain *chain);
+void sx_cuda_motion_take(struct sx_context *x);
+int sx_cuda_motion_results(struct sx_context *x);
+void sx_cuda_motion_finish(struct sx_cuda_motion *own);
+cudaError_t sx_cuda_motion_run(struct sx_context *x);
+cudaError_t sx_cuda_motion_launch(struct sx_context *x, int64_t captured_ns);
+
+/* graph.c: captures the chain of x into x->graph, and its motion into x->motion.graph. */
 cudaError_t sx_cuda_graph_create(struct sx_context *x);
 /* Writes the durations of the last finished frame into result.stage_ns. */
 void sx_cuda_graph_times(struct sx_context *x);
@@ -241,8 +291,10 @@ void sx_cuda_taps_take(struct sx_context *x);
 int sx_cuda_taps_peek(const struct sx_context *x, enum sx_tap tap, struct sx_image *view);
 void sx_cuda_taps_finish(struct sx_context *x);
 
-/* engine.c: launches the graph. input must be set. Used for frames and for the warm-up frame. */
-cudaError_t sx_cuda_launch(struct sx_context *x);
+/*
+ * engine.c: launches the graphs. input must be set. pair: NULL for the warm-up frame, which joins no chain of motion.
+ */
+cudaError_t sx_cuda_launch(struct sx_context *x, const struct sx_pair *pair);
 /* Checks a finished frame. Returns 0 or the error: a CUDA error, or a record that is not of this frame. */
 int sx_cuda_collect(struct sx_context *x);
 

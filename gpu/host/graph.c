@@ -410,6 +410,8 @@ static cudaError_t chain_segment(struct sx_context *x)
 		e = side_join(x, &x->watch);
 	if (e || !x->clock.stamps)
 		return e;
+	if (x->config.chain) /* its motion delivers the stamps */
+		return sx_cuda_mark(stamp(x, SX_STAGE_COMPACT), x->stream);
 	return sx_stamps_cuda_deliver(x->clock.stamps, SX_STAMP_COUNT, x->clock.host_device, x->stream);
 }
 
@@ -426,7 +428,9 @@ static cudaError_t chain_run(struct sx_context *x)
 	return chain_segment(x);
 }
 
-cudaError_t sx_cuda_graph_create(struct sx_context *x)
+/* Captures what `run` launches. */
+static cudaError_t capture(struct sx_context *x, cudaError_t (*run)(struct sx_context *x),
+			   cudaGraphExec_t *ret)
 {
 	cudaGraph_t graph = NULL;
 	cudaError_t e, end;
@@ -435,15 +439,22 @@ cudaError_t sx_cuda_graph_create(struct sx_context *x)
 	e = cudaStreamBeginCapture(x->stream, cudaStreamCaptureModeThreadLocal);
 	if (e)
 		return e;
-	e = chain_run(x);
+	e = run(x);
 	end = cudaStreamEndCapture(x->stream, &graph);
 	if (!e)
 		e = end;
 	if (!e)
-		e = cudaGraphInstantiateWithFlags(&x->graph, graph, 0);
+		e = cudaGraphInstantiateWithFlags(ret, graph, 0);
 	if (graph)
 		cudaGraphDestroy(graph);
-	return e ? e : cudaGraphUpload(x->graph, x->stream);
+	return e ? e : cudaGraphUpload(*ret, x->stream);
+}
+
+cudaError_t sx_cuda_graph_create(struct sx_context *x)
+{
+	cudaError_t e = capture(x, chain_run, &x->graph);
+
+	return e || !x->config.chain ? e : capture(x, sx_cuda_motion_run, &x->motion.graph);
 }
 
 /*
@@ -469,7 +480,12 @@ void sx_cuda_graph_times(struct sx_context *x)
 
 	if (!c->stamps)
 		return;
-	c->host[SX_STAGE_COMPACT] = c->host[SX_STAMP_END];
+	if (x->config.chain) {
+		c->since[SX_STAGE_MOTION] = SX_STAMP_MOVES;
+		c->host[SX_STAGE_MOTION] = c->host[SX_STAMP_END];
+	} else {
+		c->host[SX_STAGE_COMPACT] = c->host[SX_STAMP_END];
+	}
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
 		if (c->since[i] >= 0)
 			r->stage_ns[i] = (int64_t)(c->host[i] - c->host[c->since[i]]);

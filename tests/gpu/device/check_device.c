@@ -1,7 +1,8 @@
 /*
  * Checks the CUDA engine on a real device against the reference: every tap and the record, over the sizes,
  * settings and fillings of tests/engine_case.h, with all ways to keep path costs and both ways of input; the
- * same frame repeatedly; several contexts in flight; image files; random settings (tests/random_case.h).
+ * same frame repeatedly; several contexts in flight; motion of sequences (tests/chain_case.h); image files; random
+ * settings (tests/random_case.h).
  * Needs no library that a machine with a GPU may lack.
  *
  *	check_device [--cpu] [--quick] [--variant N | --random SEED COUNT [--cells N]] [--threads N] [--part K N]
@@ -26,6 +27,7 @@
 #include "capture/image/image_io.h"
 #include "cpu/engine/engine.h"
 #include "engines/load.h"
+#include "tests/chain_case.h"
 #include "tests/random_case.h"
 
 #define SKIPPED 77
@@ -66,11 +68,11 @@ enum level { LEVEL_ALL, LEVEL_SOME, LEVEL_FULL };
 
 /* A case, for all runs that check it: they share its frame and what the reference makes of it. */
 struct unit {
-	enum kind { UNIT_CASE, UNIT_AGAIN, UNIT_MEMORY, UNIT_PAIR, UNIT_RANDOM } kind;
+	enum kind { UNIT_CASE, UNIT_AGAIN, UNIT_MEMORY, UNIT_PAIR, UNIT_RANDOM, UNIT_MOTION } kind;
 	enum level level;
 	struct engine_case t;
-	int index;		  /* in the order in which units were added */
-	int nth;		  /* UNIT_AGAIN: contexts in flight; UNIT_PAIR: index of the pair */
+	int index; /* in the order in which units were added */
+	int nth;   /* UNIT_AGAIN: contexts in flight; UNIT_PAIR: index of the pair; UNIT_MOTION: seed */
 	int frames, quick_frames; /* UNIT_AGAIN */
 };
 
@@ -258,6 +260,29 @@ static void check_frame(const struct unit *u, struct sx_device *reference, const
 		sx_backend_reference.context_destroy(a);
 }
 
+/* Checks a sequence with motion with all runs that want it, with 1, 2 or 4 contexts in flight. */
+static void check_motion(const struct unit *u, struct sx_device *reference)
+{
+	struct chain_case t = chain_case_draw((unsigned)u->nth);
+	struct chain_record want, got;
+
+	t.params.motion.mode = SX_MOTION_MODE_PAIR;
+	chain_case_run(&t, &sx_backend_reference, reference, 1, false, &want);
+	for (int i = 0; i < test.runs; i++) {
+		struct run *r = &test.run[i];
+		const int contexts = 1 << (u->nth + r->variant) % 3;
+
+		if (!wants(r, u))
+			continue;
+		pthread_mutex_lock(&test.device);
+		chain_case_run(&t, test.engine, r->device, contexts, contexts == 2, &got);
+		note(r, chain_record_same(r->name, &want, &got));
+		chain_record_finish(&got);
+		pthread_mutex_unlock(&test.device);
+	}
+	chain_record_finish(&want);
+}
+
 static bool is_wanted(const struct unit *u)
 {
 	for (int i = 0; i < test.runs; i++)
@@ -276,6 +301,8 @@ static void check_unit(const struct unit *u, struct sx_device *reference)
 			if (wants(&test.run[i], u))
 				check_memory(&test.run[i], &u->t);
 		pthread_mutex_unlock(&test.device);
+	} else if (u->kind == UNIT_MOTION) {
+		check_motion(u, reference);
 	} else if (u->kind == UNIT_PAIR) {
 		const struct sx_image *img = &test.images.image[2 * u->nth];
 		const struct sx_pair pair = {.left = img[0], .right = img[1], .number = 1};
@@ -369,6 +396,18 @@ static void add_memory(int width, int height, int disparities)
 	add(&u);
 }
 
+static void add_motion(int seed)
+{
+	struct unit u = {.kind = UNIT_MOTION,
+			 .level = test.level,
+			 .t = engine_case_small((uint64_t)seed),
+			 .nth = seed};
+
+	u.t.width = 300; /* about: for by_work() */
+	u.t.height = 120 * CHAIN_FRAMES;
+	add(&u);
+}
+
 /* Adds stixels of one pixel width: more columns than the largest device computes at the same time. */
 static void add_many_columns(void)
 {
@@ -413,6 +452,8 @@ static void add_all(void)
 	engine_cases_paths(add_case);
 	add_many_columns();
 	add_again(2, 20, 5);
+	add_motion(0);
+	add_motion(1);
 	add_memory(1024, 440, 128);
 	add_memory(1242, 375, 128);
 	test.level = LEVEL_SOME;
@@ -435,6 +476,8 @@ static void add_all(void)
 	add_again(4, 40, 40);
 	add_memory(2048, 1024, 128);
 	add_memory(2048, 1024, 256);
+	for (int seed = 2; seed < 18; seed++)
+		add_motion(seed);
 	for (int i = 0; i < test.images.count / 2; i++)
 		add_pair(i);
 }
