@@ -18,6 +18,8 @@ cudaError_t sx_cuda_launch(struct sx_context *x, const struct sx_pair *pair)
 
 	if (!e && pair && x->config.chain)
 		e = sx_cuda_motion_launch(x, pair->left_ns);
+	else if (x->config.chain)
+		x->motion.shared->done = x->number;
 	return e ? e : sx_completion_submit(&x->completion, x->stream);
 }
 
@@ -25,17 +27,18 @@ int sx_cuda_collect(struct sx_context *x)
 {
 	struct sx_device *d = x->device;
 	const cudaError_t e = x->completion.error;
+	const uint32_t moved = x->config.chain ? x->motion.shared->done : x->number;
 
 	if (e)
 		return sx_cuda_fail(d, e, "computing a frame");
-	if (x->output->number == x->number && x->output->count <= x->capacity &&
+	if (x->output->number == x->number && moved == x->number && x->output->count <= x->capacity &&
 	    x->output->count == x->offsets[x->result.columns])
 		return 0;
 	d->lost = cudaErrorUnknown;
 	return sx_why_fail(
 		-EIO, &d->failure,
 		"engine cuda: frame %u left the record of frame %u, with %u stixels: it was not computed",
-		x->number, x->output->number, x->output->count);
+		x->number, moved == x->number ? x->output->number : moved, x->output->count);
 }
 
 static void count(struct sx_device *d, const struct sx_transfers *came)

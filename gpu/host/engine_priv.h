@@ -139,13 +139,15 @@ struct sx_chain {
 
 /*
  * What a context with a chain has for motion.
- * shared: pinned memory with the input of a frame and its step; velocities: pinned, too. features, flows: device
+ * shared: pinned memory with the input of a frame, its step, and the number of the frame that was measured last;
+ * velocities: pinned, too. features, flows: device
  *   memory, the taps. objects, object_of: always empty, since this engine has no filter.
  */
 struct sx_cuda_motion {
 	struct sx_cuda_motion_shared {
 		struct sx_motion_turn turn;
 		struct sx_motion_ego ego;
+		uint32_t number, done;
 	} * shared, *shared_device;
 	struct sx_motion_velocity *velocities, *velocities_device;
 	struct sx_motion_feature *features;

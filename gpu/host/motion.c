@@ -133,6 +133,7 @@ cudaError_t sx_cuda_motion_run(struct sx_context *x)
 	const struct sx_cuda_motion *own = &x->motion;
 	const struct sx_motion_cuda_frame f = {
 		.turn = &own->shared_device->turn,
+		.number = &own->shared_device->number,
 		.left = &x->taps[SX_TAP_LEFT],
 		.disparity = &x->taps[SX_TAP_DISPARITY],
 		.road = x->road,
@@ -143,6 +144,7 @@ cudaError_t sx_cuda_motion_run(struct sx_context *x)
 		.flows = own->flows,
 		.ego = &own->shared_device->ego,
 		.velocities = own->velocities_device,
+		.done = &own->shared_device->done,
 	};
 	cudaError_t e;
 
@@ -158,6 +160,7 @@ cudaError_t sx_cuda_motion_launch(struct sx_context *x, int64_t captured_ns)
 	cudaError_t e;
 
 	x->motion.shared->turn = sx_motion_ring_next(&chain->ring, captured_ns);
+	x->motion.shared->number = x->number;
 	if ((e = cudaStreamWaitEvent(x->stream, chain->measured, 0)) ||
 	    (e = cudaGraphLaunch(x->motion.graph, x->stream)))
 		return e;

@@ -29,12 +29,14 @@ struct sx_motion_cuda_size {
 };
 
 /*
- * Inputs and results of a frame. turn, count, offsets, stixels, ego, velocities: device addresses of pinned memory.
+ * Inputs and results of a frame. turn, number, count, offsets, stixels, ego, velocities, done: device addresses of
+ * pinned memory. The first launch reads number, which differs in each frame, and the last one writes it to done.
  * The host writes turn before each frame (sx_motion_ring_next()). left, disparity, road: device memory.
  * features, flows: one for each cell, in device memory.
  */
 struct sx_motion_cuda_frame {
 	const struct sx_motion_turn *turn;
+	const uint32_t *number;
 	const struct sx_image *left, *disparity;
 	const struct sx_cuda_road *road;
 	const uint32_t *count, *offsets;
@@ -43,6 +45,7 @@ struct sx_motion_cuda_frame {
 	struct sx_motion_flow *flows;
 	struct sx_motion_ego *ego;
 	struct sx_motion_velocity *velocities;
+	uint32_t *done;
 };
 
 struct sx_motion_cuda;

@@ -251,6 +251,7 @@ static __global__ void __launch_bounds__(FINISH_THREADS)
 		if (s->turn.before >= 0 && !s->differs)
 			s->ego.verdict = SX_MOTION_STEP_REPEATS;
 		sx_motion_learn(&s->learned, &s->ego, s->turn.captured_ns);
+		*f.at.done = s->number;
 	}
 	motion_copy(f.at.ego, &s->ego, sizeof(s->ego));
 }

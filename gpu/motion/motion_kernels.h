@@ -39,7 +39,7 @@ struct motion_state {
 	struct sx_motion_turn turn;
 	struct sx_motion_range prior;
 	double seconds;
-	uint32_t stixels;
+	uint32_t number, stixels;
 	uint32_t differs; /* 1: the left image is not that of the frame before */
 	uint32_t next;
 	/* votes << 32 | step of the fan + 1; 0: the expected step */

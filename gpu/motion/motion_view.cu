@@ -32,6 +32,7 @@ static __device__ void begin_frame(const struct motion_work &w, const struct mot
 	const bool first = turn.before < 0;
 
 	s->turn = turn;
+	s->number = *f.at.number;
 	s->prior = sx_motion_range_next(&s->learned.range);
 	s->seconds = (double)turn.span_ns / 1e9;
 	s->stixels = *f.at.count < w.size.most ? *f.at.count : w.size.most;

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "gpu/host/engine_priv.h"
+#include "stages/context.h"
 #include "stages/device_facts.h"
 #include "tests/check.h"
 #include "tests/gpu/emulate/emulate.h"
@@ -252,6 +253,64 @@ static void test_context_faults(void **state)
 		while (fault_context(calls[i].name, nth, calls[i].code))
 			nth++;
 		/* the function was called at least once, or its row of the table is wrong */
+		assert_true(nth > 1);
+	}
+}
+
+static struct sx_context_config small_moving(void)
+{
+	struct sx_context_config c = small();
+
+	c.params.motion.mode = SX_MOTION_MODE_PAIR;
+	c.params.camera.fx = c.params.camera.fy = 60;
+	c.params.camera.baseline_m = 0.3;
+	return c;
+}
+
+/* Creates a chain of motion while the nth call of this name fails. Returns false if there are fewer calls. */
+static bool fault_chain(const char *name, int nth)
+{
+	const struct sx_context_config config = small_moving();
+	struct sx_device *d = open_device(&two_contexts);
+	const struct holdings before = holdings();
+	struct sx_chain *chain = NULL;
+	struct sx_why why = {""};
+	bool failed;
+	int r;
+
+	fail_at(name, nth, strcmp(name, "cudaMalloc") == 0 ? 0 : cudaErrorInvalidValue);
+	r = sx_chain_create(&chain, &sx_backend_cuda, d, &config, &why);
+	failed = sx_emulate_count(name) >= (unsigned long long)nth;
+	fail_nothing();
+	assert_int_equal(failed, r < 0);
+	if (failed) {
+		assert_null(chain);
+		assert_int_equal(r, strcmp(name, "cudaMalloc") == 0 ? -ENOMEM : -EIO);
+		assert_non_null(strstr(why.text, "engine cuda: taking memory for motion"));
+	}
+	sx_backend_cuda.chain_destroy(chain);
+	assert_held(&before);
+	assert_int_equal(sx_backend_cuda.memory(d), sizeof(struct sx_device));
+	sx_backend_cuda.close(d);
+	return failed;
+}
+
+/* Every call that creating a chain needs fails once. Nothing may be left behind. */
+static void test_chain_faults(void **state)
+{
+	static const char *const calls[] = {"cudaMalloc",
+					    "cudaMemsetAsync",
+					    "cudaMemcpyAsync",
+					    "cudaStreamSynchronize",
+					    "cudaEventCreateWithFlags",
+					    "cudaStreamCreateWithPriority"};
+
+	fail_nothing();
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		int nth = 1;
+
+		while (fault_chain(calls[i], nth))
+			nth++;
 		assert_true(nth > 1);
 	}
 }
@@ -607,6 +666,54 @@ static void test_frame_faults(void **state)
 	assert_held(&before);
 }
 
+/* A frame with motion takes no memory and waits for nothing; if motion was not computed, the frame fails. */
+static void test_chain_frames(void **state)
+{
+	static const char *const calls[] = {
+		"cudaSetDevice",
+		"cudaGraphLaunch",
+		"cudaEventRecord",
+		"cudaEventRecordWithFlags",
+		"cudaEventSynchronize",
+		"cudaStreamWaitEvent",
+		"kernel",
+		"copy",
+		"cudaMemcpyAsync",
+		NULL,
+	};
+	struct sx_context_config config = small_moving();
+	const struct holdings before = holdings();
+	struct sx_device *d;
+	struct sx_context *x;
+	struct sx_why why;
+	struct pairs p;
+
+	fail_nothing();
+	pairs_init(&p);
+	d = open_device(&two_contexts);
+	assert_int_equal(sx_chain_create(&config.chain, &sx_backend_cuda, d, &config, &why), 0);
+	x = make_context(d, &config);
+	run_frame(x, &p.apart);
+	sx_emulate_reset();
+	for (int i = 0; i < FRAMES; i++)
+		run_frame(x, &p.apart);
+	if (sx_emulate_other_than(calls))
+		fail_msg("frames with motion need %s", sx_emulate_other_than(calls));
+	assert_int_equal(sx_emulate_count("cudaGraphLaunch"), 2 * FRAMES);
+	/* the frame is computed, but its motion leaves the number of another frame */
+	assert_int_equal(sx_backend_cuda.submit(x, &p.apart, NULL, NULL, NULL), 0);
+	cudaStreamSynchronize(x->stream);
+	x->motion.shared->done++;
+	assert_int_equal(sx_backend_cuda.wait(x, WAIT_MS), -EIO);
+	assert_non_null(strstr(sx_backend_cuda.failure(d), "was not computed"));
+	sx_backend_cuda.context_destroy(x);
+	sx_backend_cuda.chain_destroy(config.chain);
+	config.chain = NULL;
+	sx_backend_cuda.close(d);
+	pairs_finish(&p);
+	assert_held(&before);
+}
+
 /* A graph ends without an error, but has left the record of another frame. */
 static void test_stale_record(void **state)
 {
@@ -668,6 +775,8 @@ int main(void)
 		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_describe),
 		cmocka_unit_test(test_context_faults),
+		cmocka_unit_test(test_chain_faults),
+		cmocka_unit_test(test_chain_frames),
 		cmocka_unit_test(test_skipped_kernels),
 		cmocka_unit_test(test_errno),
 		cmocka_unit_test(test_memory_limit),

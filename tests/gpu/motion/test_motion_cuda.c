@@ -31,7 +31,7 @@ struct twin {
 	struct sx_motion_turn *turn;
 	struct sx_cuda_road *road;
 	struct sx_image left, disparity;
-	uint32_t *count, *offsets;
+	uint32_t *count, *offsets, *done, number;
 	struct stixel *stixels;
 	int cells, columns;
 };
@@ -58,10 +58,13 @@ static void create(struct twin *t, const struct sx_camera *camera, int width, in
 	t->turn = sx_cuda_take(m, sizeof(*t->turn));
 	t->road = sx_cuda_take(m, sizeof(*t->road));
 	t->count = sx_cuda_take(m, sizeof(*t->count));
+	t->done = sx_cuda_take(m, 2 * sizeof(*t->done));
 	t->offsets = sx_cuda_take(m, ((size_t)size.columns + 1) * sizeof(*t->offsets));
 	t->stixels = sx_cuda_take(m, STIXELS * sizeof(*t->stixels));
 	t->frame = (struct sx_motion_cuda_frame){
 		.turn = t->turn,
+		.number = t->done + 1,
+		.done = t->done,
 		.left = &t->left,
 		.disparity = &t->disparity,
 		.road = t->road,
@@ -85,7 +88,7 @@ static void destroy(struct twin *t)
 static void run_twin(struct twin *t, const struct sx_motion_turn *turn, const struct sx_motion_frame *frame)
 {
 	const struct sx_cuda_road road = {.road = *frame->road};
-	uint32_t *offsets = calloc((size_t)t->columns + 1, sizeof(*offsets));
+	uint32_t *offsets = calloc((size_t)t->columns + 1, sizeof(*offsets)), done;
 
 	assert_non_null(offsets);
 	for (uint32_t i = 0; i < frame->stixel_count; i++)
@@ -95,12 +98,16 @@ static void run_twin(struct twin *t, const struct sx_motion_turn *turn, const st
 	on_device_put(&t->x, &frame->view->grey, &t->left);
 	on_device_put(&t->x, &frame->view->disparity, &t->disparity);
 	on_device_write(&t->x, turn, t->turn, sizeof(*turn));
+	t->number++;
+	on_device_write(&t->x, &t->number, t->done + 1, sizeof(t->number));
 	on_device_write(&t->x, &road, t->road, sizeof(road));
 	on_device_write(&t->x, &frame->stixel_count, t->count, sizeof(*t->count));
 	on_device_write(&t->x, offsets, t->offsets, ((size_t)t->columns + 1) * sizeof(*offsets));
 	on_device_write(&t->x, frame->stixels, t->stixels, frame->stixel_count * sizeof(*frame->stixels));
 	ON_DEVICE(sx_motion_cuda_run(t->chain, &t->frame, t->x.stream));
 	ON_DEVICE(cudaStreamSynchronize(t->x.stream));
+	on_device_read(&t->x, t->done, &done, sizeof(done));
+	assert_int_equal(done, t->number);
 	free(offsets);
 }
 
