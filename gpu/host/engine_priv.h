@@ -194,7 +194,7 @@ struct sx_context {
 	struct sx_why volume;	    /* sentence that explains the choice of flow */
 	uint8_t *costs;		    /* the cost volume; NULL: there is none, see cost.c */
 	struct sx_cuda_stages stages;
-	struct sx_cuda_motion motion; /* with config.chain */
+	struct sx_cuda_motion motion; /* zero without config.chain */
 
 	cudaStream_t stream;
 	struct sx_side_stream side, watch; /* side: for the road; watch: for the image diagnostics */

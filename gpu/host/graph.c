@@ -410,7 +410,7 @@ static cudaError_t chain_segment(struct sx_context *x)
 		e = side_join(x, &x->watch);
 	if (e || !x->clock.stamps)
 		return e;
-	if (x->config.chain) /* its motion delivers the stamps */
+	if (x->config.chain) /* the graph of motion delivers the stamps */
 		return sx_cuda_mark(stamp(x, SX_STAGE_COMPACT), x->stream);
 	return sx_stamps_cuda_deliver(x->clock.stamps, SX_STAMP_COUNT, x->clock.host_device, x->stream);
 }

@@ -47,6 +47,9 @@ static __global__ void __launch_bounds__(32 * WARPS)
 	/* block 0 of this launch may write `done`, but not a lower number */
 	if (!motion_is_next(s, (uint32_t)pass) || (done && done < launch))
 		return;
+	found = s->found;
+	if (blockIdx.x > 0 && blockIdx.x * blockDim.x >= found)
+		return;
 	if (launch > 0)
 		motion_copy(&search, &s->search[(launch - 1) % 2], sizeof(search));
 	if (threadIdx.x == 0)
@@ -59,7 +62,6 @@ static __global__ void __launch_bounds__(32 * WARPS)
 	}
 	if (!more)
 		return;
-	found = s->found;
 #pragma unroll
 	for (unsigned i = 0; i < MOTION_SUM_WORDS; i++)
 		((int64_t *)&sums)[i] = 0;

@@ -17,7 +17,7 @@ class Planted(unittest.TestCase):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
 
     def test_the_wrong_variant_is_named(self):
-        words = ["--quick", "--part", 20, 60]
+        words = ["--quick", "--part", 38, 60]
         r = self.check(*words, planted=False)
         self.assertEqual(r.returncode, 0, r.stderr)
         checks = re.findall(r"^# .*, volume (\w+): (\d+) checks, 0 failed$", r.stdout, re.M)

@@ -111,7 +111,7 @@ static void chains_are_made(void **state)
 	sx_backend_cuda.chain_destroy(NULL);
 }
 
-/* With time_stages motion has a time of its own, which is no part of another stage's. */
+/* Motion has a time of its own with time_stages, which is no part of another stage's. */
 static void stages_are_timed(void **state)
 {
 	const struct chain_case t = draw(0);
