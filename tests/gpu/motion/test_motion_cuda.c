@@ -318,9 +318,66 @@ static void streets(void **state)
 	}
 }
 
+/*
+ * A drive with a step that no other one leads to expect: the expected step is tried, is not good enough, and votes
+ * choose another one. In the second drive things that go ahead have a third of the features.
+ */
+static void jumps(void **state)
+{
+	static struct mw_frame frames[2];
+	const struct mw_pose poses[] = {{0, 0, 0, 0},
+					{0, 0.8, 0, 0.1},
+					{0, 1.6, 0.002, 0.2},
+					{0, 5.4, 0.09, 0.3},
+					{0, 6.2, 0.09, 0.4}};
+	const int count = sizeof(poses) / sizeof(poses[0]);
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct sx_motion_learned learned = sx_motion_nothing_learned();
+		struct mw_world w = mw_street(60 + (uint32_t)i);
+		struct sx_motion_pair want;
+		struct twin t;
+		int steps = 0;
+
+		if (i) { /* walls of cars */
+			w.boxes[w.box_count++] = (struct mw_box){-1.9, 8, 3.6, 4, 4.5, 0, 8};
+			w.boxes[w.box_count++] = (struct mw_box){1.9, 8, 3.6, 4, 4.5, 0, 8};
+		}
+		create(&t, &w.camera, MW_WIDTH, MW_HEIGHT, MW_STIXEL);
+		assert_int_equal(sx_motion_pair_init(&want, &w.camera, MW_WIDTH, MW_HEIGHT, STIXELS), 0);
+		for (int n = 0; n < count; n++) {
+			const struct sx_motion_range prior = sx_motion_range_next(&learned.range);
+			const struct sx_motion_turn turn = {.now = n % 2,
+							    .before = n ? (n + 1) % 2 : -1,
+							    .captured_ns = 100000000 * n,
+							    .span_ns = n ? 100000000 : 0};
+			struct mw_frame *now = &frames[n % 2];
+			struct sx_motion_frame frame;
+
+			sx_motion_view_finish(&now->view);
+			mw_draw(&w, &poses[n], (uint32_t)n, now);
+			frame = (struct sx_motion_frame){&now->view, now->stixels, now->count,
+							 MW_STIXEL,  0.1,	   &now->road};
+			run_twin(&t, &turn, &frame);
+			sx_motion_pair(&want, &frame, n ? &frames[(n + 1) % 2].view : NULL,
+				       learned.has_step ? &learned.step : NULL, &prior);
+			compare_frame(&t, &want, frame.stixel_count);
+			sx_motion_learn(&learned, &want.ego, turn.captured_ns);
+			steps += want.ego.verdict == SX_MOTION_STEP_FOUND;
+		}
+		assert_true(steps >= 3);
+		sx_motion_pair_finish(&want);
+		destroy(&t);
+		for (int n = 0; n < 2; n++)
+			sx_motion_view_finish(&frames[n].view);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(drawn_pairs), cmocka_unit_test(streets)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(drawn_pairs), cmocka_unit_test(streets),
+					   cmocka_unit_test(jumps)};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
