@@ -6,13 +6,15 @@
  * Needs no library that a machine with a GPU may lack.
  *
  *	check_device [--cpu] [--quick] [--variant N | --random SEED COUNT [--cells N]] [--threads N] [--part K N]
- *		[LEFT RIGHT]...
+ *		[--no-memory] [LEFT RIGHT]...
  *
  * --cpu: checks the cpu engine instead, which shows that this program accepts a correct engine.
  * --variant: checks only one of the ways to run the engine. --random: checks COUNT random settings instead,
  * with seeds from SEED on and one way to run the engine after the other, of at most N cells of the cost
  * volume. They use parts of the image files. --quick: checks fewer and smaller cases. --part: checks part K of
- * N parts, from 0 on. --threads: number of threads that compute the reference; one at a time uses the device.
+ * N parts, from 0 on. --no-memory: leaves out the memory that contexts of large images take, which is no use
+ * with a sanitizer: their first frame alone may take a minute there. --threads: number of threads that compute
+ * the reference; one at a time uses the device.
  * Prints "N checks, N failed". Exit: 0; 1 a check failed; 64 unknown words; 77 no module or no usable device.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -86,6 +88,7 @@ static struct {
 	enum level level; /* of the units that are added */
 	int part, parts;
 	size_t cells; /* of random settings */
+	bool no_memory;
 	atomic_int next, broken;
 	/*
 	 * Held while a case is on the device. Engines create one context at a time (stages/engine.h), and
@@ -388,6 +391,8 @@ static void add_memory(int width, int height, int disparities)
 {
 	struct unit u = {.kind = UNIT_MEMORY, .level = test.level, .t = engine_case_small(1)};
 
+	if (test.no_memory)
+		return;
 	u.t.width = width;
 	u.t.height = height;
 	u.t.params.stereo.disparities = disparities;
@@ -583,7 +588,7 @@ static int run_variants(int first, int count, bool quick, int threads, struct co
 
 /* Options of the command line. */
 struct words {
-	bool cpu, quick;
+	bool cpu, quick, no_memory;
 	int variant; /* index; -1: all variants */
 	unsigned long long seed;
 	int random; /* number of random settings; 0: none */
@@ -640,6 +645,8 @@ static bool read_words(struct words *w, int argc, char **argv)
 			w->cpu = true;
 		} else if (!strcmp(argv[i], "--quick")) {
 			w->quick = true;
+		} else if (!strcmp(argv[i], "--no-memory")) {
+			w->no_memory = true;
 		} else if ((number = number_of(w, argv[i])) && i + 1 < argc) {
 			*number = (int)strtol(argv[++i], NULL, 10);
 		} else if (!strcmp(argv[i], "--random") && i + 2 < argc) {
@@ -689,6 +696,7 @@ int main(int argc, char **argv)
 	test.part = w.part;
 	test.parts = w.parts;
 	test.cells = w.cells;
+	test.no_memory = w.no_memory;
 	if (w.random)
 		r = run_random(&w, &all);
 	else if (w.variant >= 0)
