@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
+#include "base/read_at.h"
 #include "base/why.h"
 #include "ipc/process.h"
 
@@ -28,7 +29,7 @@
 
 static bool read_whole(int fd, void *to, size_t bytes, off_t at)
 {
-	return pread(fd, to, bytes, at) == (ssize_t)bytes;
+	return sx_read_at(fd, to, bytes, (uint64_t)at) == (ssize_t)bytes;
 }
 
 void sx_stale_ring_open(struct sx_stale_ring *e, const char *path, uint64_t magic)

@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
+#include "base/read_at.h"
 #include "base/runtime_dirs.h"
 #include "ipc/check.h"
 #include "ipc/client/reader.h"
@@ -59,7 +60,7 @@ static bool owner_trusted(uid_t uid, const char *path)
 /* Reads bytes at offset at. False: the object is shorter than its header said. */
 static bool map_read_at(const struct sx_map *m, void *to, size_t bytes, uint64_t at)
 {
-	return pread(m->fd, to, bytes, (off_t)at) == (ssize_t)bytes;
+	return sx_read_at(m->fd, to, bytes, at) == (ssize_t)bytes;
 }
 
 static int map_object(struct sx_map *m, const char *path, unsigned flags)
@@ -88,11 +89,11 @@ static int map_object(struct sx_map *m, const char *path, unsigned flags)
 	 */
 	m->foreign = !trusted || st.st_mode & (S_IWGRP | S_IWOTH);
 	/*
-	 * pread() instead of the map: if the file shrinks meanwhile, the result is an error and not a SIGBUS.
+	 * Reads instead of the map: if the file shrinks meanwhile, the result is an error and not a SIGBUS.
 	 */
-	n = pread(m->fd, &m->header, sizeof(m->header), 0);
+	n = sx_read_at(m->fd, &m->header, sizeof(m->header), 0);
 	if (n != (ssize_t)sizeof(m->header))
-		return n < 0 ? -errno : -EPROTO;
+		return n < 0 ? (int)n : -EPROTO;
 	r = sx_ring_check(&m->header, STIXEL_RING_MAGIC, (uint64_t)st.st_size);
 	if (r < 0)
 		return r;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/contract.h"
+#include "base/read_at.h"
 #include "base/why.h"
 #include "ipc/check.h"
 #include "ipc/feed/trust.h"
@@ -45,19 +46,8 @@ bool sx_feed_dirs_init(struct sx_feed_dirs *dirs, const struct sx_feed_params *p
 
 bool sx_feed_read(int fd, void *to, size_t bytes, uint64_t at)
 {
-	size_t done = 0;
-	ssize_t n;
-
 	sx_must(fd, >=, 0);
-	while (done < bytes) {
-		n = pread(fd, (char *)to + done, bytes - done, (off_t)(at + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
+	return sx_read_at(fd, to, bytes, at) == (ssize_t)bytes;
 }
 
 /*
