@@ -50,6 +50,12 @@ class Several(TestCase):
         until(i.answers, what="status of " + i.name)
         return i.status()
 
+    def epoch(self, i):
+        """Returns the epoch of an instance as soon as it has a ring. It answers before."""
+        self.started(i)
+        until(lambda: i.status()["epoch"], what="ring of " + i.name)
+        return i.status()["epoch"]
+
     # -- life --
     def test_both_publish(self):
         front, rear = self.pair("-s", "rear:stixels.width=8")
@@ -187,11 +193,11 @@ class Several(TestCase):
 
     def test_engine_of_one_fails(self):
         front, rear = self.pair("-s", "rear:engine.contexts=1", fail_at_rear=200)
-        epoch = self.started(rear)["epoch"]
+        epoch = self.epoch(rear)
         until(lambda: "rear has ended with exit code 70: it starts again in 2 s" in front.text(), what="failure")
         self.goes_on(front)
         fds = len(os.listdir("/proc/%d/fd" % front.process.pid))
-        self.assertNotEqual(self.started(rear)["epoch"], epoch)
+        self.assertNotEqual(self.epoch(rear), epoch)
         self.goes_on(rear)
         until(lambda: "it starts again in 4 s" in front.text(), what="second failure")
         self.assertLessEqual(len(os.listdir("/proc/%d/fd" % front.process.pid)), fds)
