@@ -127,7 +127,7 @@ class Pages(Case):
             pictures.add(message.kind)
             picture += 32 + message.bytes
         print("page %.1f kB, picture %.1f kB" % (page / 1e3, picture / 1e3))
-        self.assertLess(page, 55000)
+        self.assertLess(page, 57000)  # /api/instances names the instances of other tests, too
         self.assertLess(page + picture, 150000)
 
     def test_presets(self):
