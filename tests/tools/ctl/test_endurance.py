@@ -165,7 +165,7 @@ class Endurance(Folder):
             write_pgm(self.path(side + ".pgm"), rows)
         d = self.daemon("slow", "source.kind=files", "source.size=auto", "source.fps=1000", "source.loop=yes",
                         "source.path=" + self.path("{left|right}.pgm"), "engine.backend=reference")
-        rows, _ = self.judge(d, "--dropped", "5", seconds=1.5, want=1)
+        rows, _ = self.judge(d, "--dropped", "5", seconds=3, want=1)
         self.assertIn("dropped", self.bad(rows))
         self.assertGreater(rows["dropped"]["value"], 5)
         self.assertRegex(rows["dropped"]["figure"], r"^[1-9]\d* overload, 0 unpaired, 0 corrupt$")
