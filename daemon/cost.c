@@ -9,6 +9,7 @@
 
 #include "base/contract.h"
 #include "config/option.h"
+#include "stages/context.h"
 #include "stages/stereo/sgm.h"
 #include "stages/stixels/cells.h"
 #include "stages/stixels/reduce.h"
@@ -17,6 +18,7 @@
 /* a prediction may use 1/4 of the limit: it may be too low, and the daemon pings every 1/4 of the limit */
 #define LIMIT_SHARE 4
 #define MEMORY_SPARE ((size_t)6 << 20) /* bytes for stacks, arenas, pages of the kernel */
+#define MOTION_CELL_BYTES 1e6	       /* features and flows of the cells of an image */
 #define PIXEL_BYTES 70		       /* images, descriptors and maps of engine cpu, for each pixel */
 /*
  * Bytes per second at which contexts are made. A machine with 2 cores and 13 busy processes made 100 MB a second,
@@ -137,24 +139,31 @@ static double context_bytes(const struct sx_context_config *c)
 	if (f->left_right >= 0)
 		bytes += 4 * pixels;
 	if (c->params.motion.mode != SX_MOTION_MODE_OFF)
-		bytes += 9 * pixels;
+		bytes += 4 * pixels + MOTION_CELL_BYTES + 96.0 * sx_context_stixels(c);
 	return bytes + (c->rectify ? 2 * 16 * pixels : 0);
 }
 
-/* Returns the bytes of the views and of the filter of motion, which all contexts share. */
+/* Returns the bytes that all contexts share for motion: views, the filter, and what frames say about stixels. */
 static double chain_bytes(const struct sx_context_config *c)
 {
-	const double pixels = (double)c->width * c->height;
-	const enum sx_motion_mode mode = c->params.motion.mode;
+	const double pixels = (double)c->width * c->height, stixels = sx_context_stixels(c);
 
-	return mode == SX_MOTION_MODE_OFF ? 0 : (mode == SX_MOTION_MODE_FILTER ? 60 : 35) * pixels;
+	switch (c->params.motion.mode) {
+	case SX_MOTION_MODE_PAIR:
+		return 34 * pixels + 25 * stixels;
+	case SX_MOTION_MODE_FILTER:
+		return 42 * pixels + MOTION_CELL_BYTES + 376 * stixels;
+	default:
+		return 0;
+	}
 }
 
 size_t sx_frame_cost_memory(size_t held, int count, const struct sx_context_config *now,
 			    const struct sx_context_config *next)
 {
-	const double more =
-		count * (context_bytes(next) - context_bytes(now)) + chain_bytes(next) - chain_bytes(now);
+	/* a chain that does not go on is made beside the old one */
+	const double more = count * (context_bytes(next) - context_bytes(now)) +
+			    (sx_chain_fits(now, next) ? 0 : chain_bytes(next));
 
 	sx_must(count, >, 0);
 	if (held == 0)
