@@ -118,29 +118,36 @@ SX_SEGMENT_INLINE int sx_unmeasured_runs(const struct sx_unmeasured_column *c,
 }
 
 /*
- * Finds the states of all rows of a column. rows: words for them, which this function writes. It is for one thread;
- * gpu/ shares the rows among lanes.
+ * Finds the states of the rows of a column, as far as they are asked for (sx_unmeasured_asks()). rows: words for them,
+ * which this function writes. It is for one thread; gpu/ shares the rows among lanes.
  */
 SX_SEGMENT_INLINE void sx_unmeasured_fill(const struct sx_unmeasured_column *c, const struct sx_segment *list,
 					  int n, struct sx_unmeasured_word *rows)
 {
-	struct sx_unmeasured_word word = {0, 0, 0, 0, 0};
+	const struct sx_unmeasured_word none = {0, 0, 0, 0, 0};
 
+	for (int w = 0; n > 0 && w <= (int)list[n - 1].v_top / 32; w++)
+		rows[w] = none;
 	for (int i = 0; i < n; i++)
-		for (int v = list[i].v_bottom; v <= (int)list[i].v_top; v++) {
-			const int32_t q7 = sx_segment_q7(&list[i], v, c->cell_height);
-			const struct sx_unmeasured_view view = sx_unmeasured_look(c, q7, v);
-			const int state = sx_unmeasured_state(c, &list[i], v, q7, &view);
+		for (int v = list[i].v_bottom; sx_unmeasured_asks(&list[i]) && v <= (int)list[i].v_top; v++) {
+			struct sx_unmeasured_word *word = &rows[v / 32];
 			const uint32_t bit = 1u << v % 32;
+			struct sx_unmeasured_view view;
+			int32_t q7;
+			int state;
 
-			word.measured |= state == SX_ROW_MEASURED ? bit : 0;
-			word.flat |= state >= SX_ROW_FLAT ? bit : 0;
-			word.dark |= state == SX_ROW_DARK ? bit : 0;
-			word.drop |= state == SX_ROW_DROP ? bit : 0;
-			word.beyond |= q7 < c->reach_q7 ? bit : 0;
-			rows[v / 32] = word;
-			if (v % 32 == 31)
-				word.measured = word.flat = word.dark = word.drop = word.beyond = 0;
+			if (list[i].kind != STIXEL_GROUND && c->cells[v] != SX_DISPARITY_INVALID) {
+				word->measured |= bit; /* most rows: no tile decides */
+				continue;
+			}
+			q7 = sx_segment_q7(&list[i], v, c->cell_height);
+			view = sx_unmeasured_look(c, q7, v);
+			state = sx_unmeasured_state(c, &list[i], v, q7, &view);
+			word->measured |= state == SX_ROW_MEASURED ? bit : 0;
+			word->flat |= state >= SX_ROW_FLAT ? bit : 0;
+			word->dark |= state == SX_ROW_DARK ? bit : 0;
+			word->drop |= state == SX_ROW_DROP ? bit : 0;
+			word->beyond |= q7 < c->reach_q7 ? bit : 0;
 		}
 }
 
