@@ -153,7 +153,7 @@ struct sx_result {
 	/* step of the camera, and a velocity for each stixel; NULL: the context has no chain */
 	const struct sx_motion_ego *ego;
 	const struct sx_motion_velocity *velocities;
-	/* motion.mode = filter: things that move, and the identity of that of each stixel, 0: none is shown */
+	/* Things that move, and the identity of that of each stixel, 0: none is shown. NULL: motion.mode is not filter */
 	const struct sx_motion_objects *objects;
 	const uint32_t *object_of;
 	int64_t motion_span_ns; /* time since the frame that ego is measured against; 0: there is none */

@@ -135,8 +135,10 @@ int sx_taps_take_motion(struct sx_motion_found *found, const struct sx_context_c
 	taps[SX_TAP_FLOWS] = sx_taps_records(c->width, c->height, pair->flows, sizeof(*pair->flows));
 	result->ego = &pair->ego;
 	result->velocities = pair->velocities;
-	result->objects = &found->objects;
-	result->object_of = found->object_of;
+	if (c->params.motion.mode == SX_MOTION_MODE_FILTER) {
+		result->objects = &found->objects;
+		result->object_of = found->object_of;
+	}
 	return 0;
 }
 

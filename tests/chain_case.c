@@ -67,10 +67,14 @@ static void copy_image(const struct sx_image *from, struct sx_image *to)
 	sx_image_copy(to, from);
 }
 
+/* Returns NULL of NULL. */
 static void *copy_bytes(const void *from, size_t bytes)
 {
-	void *to = malloc(bytes + 1);
+	void *to;
 
+	if (!from)
+		return NULL;
+	to = malloc(bytes + 1);
 	must(to ? 0 : -1, "copy", "no memory");
 	memcpy(to, from, bytes);
 	return to;
@@ -207,9 +211,9 @@ void chain_record_finish(struct chain_record *r)
 /* Compares fields, because the records have gaps. */
 static bool same_objects(const struct sx_motion_objects *a, const struct sx_motion_objects *b)
 {
-	bool same = a->count == b->count && a->last_id == b->last_id;
+	bool same = a && b ? a->count == b->count && a->last_id == b->last_id : a == b;
 
-	for (uint32_t i = 0; same && i < a->count; i++) {
+	for (uint32_t i = 0; same && a && i < a->count; i++) {
 		const struct sx_motion_object *x = &a->objects[i], *y = &b->objects[i];
 
 		same = x->id == y->id && x->state == y->state && x->shown == y->shown &&
@@ -237,8 +241,9 @@ bool chain_record_same(const char *what, const struct chain_record *want, const 
 			     want->frame[i].stixels != got->frame[i].stixels ||
 			     memcmp(want->frame[i].velocities, got->frame[i].velocities,
 				    want->frame[i].stixels * sizeof(*want->frame[i].velocities)) ||
-			     memcmp(want->frame[i].object_of, got->frame[i].object_of,
-				    want->frame[i].stixels * sizeof(*want->frame[i].object_of)) ||
+			     (want->frame[i].object_of && got->frame[i].object_of &&
+			      memcmp(want->frame[i].object_of, got->frame[i].object_of,
+				     want->frame[i].stixels * sizeof(*want->frame[i].object_of))) ||
 			     !same_objects(want->frame[i].objects, got->frame[i].objects))) {
 			fprintf(stderr, "%s: step, velocities or objects differ\n", text);
 			same = false;

@@ -320,10 +320,8 @@ static int build(struct sx_context *x, struct sx_why *why)
 	x->result.offsets = x->offsets;
 	x->result.columns = (uint32_t)x->segments.columns;
 	x->own_bytes = sizeof(*x) + x->memory.bytes + x->memory.pinned_bytes;
-	r = sx_cuda_motion_results(x);
+	sx_cuda_motion_results(x);
 	atomic_fetch_add_explicit(&d->bytes, x->own_bytes, memory_order_relaxed);
-	if (r < 0)
-		return sx_why_fail(r, why, "engine cuda: out of memory");
 	r = sx_completion_init(&x->completion, d, x->config.busy_wait, why);
 	if (r < 0)
 		return r;

@@ -16,7 +16,9 @@ cudaError_t sx_cuda_launch(struct sx_context *x, const struct sx_pair *pair)
 {
 	cudaError_t e = cudaGraphLaunch(x->graph, x->stream);
 
-	if (!e && pair && x->config.chain)
+	if (e)
+		return e;
+	if (x->config.chain && pair)
 		e = sx_cuda_motion_launch(x, pair->left_ns);
 	else if (x->config.chain)
 		x->motion.shared->done = x->number;

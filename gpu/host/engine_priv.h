@@ -125,8 +125,9 @@ struct sx_scores_copy {
 
 /*
  * Memory of motion from frame to frame, for all contexts that name it.
- * ring: what depends on times alone; the thread that submits changes it. motion: the rest, in device memory.
- * measured: recorded after the motion of each frame, which the next frame waits for.
+ * ring: which views are kept, with their times; the thread that submits changes it. motion: the views, what was
+ *   learned, and the state of the frame, in device memory.
+ * measured: an event that each frame records after its motion, and that the next frame waits for.
  */
 struct sx_chain {
 	struct sx_device *device;
@@ -138,10 +139,11 @@ struct sx_chain {
 };
 
 /*
- * What a context with a chain has for motion.
- * shared: pinned memory with the input of a frame, its step, and the number of the frame that was measured last;
- * velocities: pinned, too. features, flows: device
- *   memory, the taps. objects, object_of: always empty, since this engine has no filter.
+ * Memory for motion of a context with a chain.
+ * shared: the input of a frame, its step, and the number of the frame that was measured last; pinned memory.
+ * velocities: one for each stixel; pinned memory.
+ * features, flows: the taps; device memory.
+ * graph: the launches of a frame's motion.
  */
 struct sx_cuda_motion {
 	struct sx_cuda_motion_shared {
@@ -152,8 +154,6 @@ struct sx_cuda_motion {
 	struct sx_motion_velocity *velocities, *velocities_device;
 	struct sx_motion_feature *features;
 	struct sx_motion_flow *flows;
-	struct sx_motion_objects *objects;
-	uint32_t *object_of;
 	cudaGraphExec_t graph;
 };
 
@@ -247,7 +247,7 @@ static inline struct sx_pyramid_images sx_cuda_pyramid_images(const struct sx_co
 
 /*
  * motion.c: creates and destroys a chain; see stages/engine.h.
- * take: takes the memory for motion. Call after the capacity is set. results: points the result to it; -ENOMEM.
+ * take: takes the memory for motion. Call after the capacity is set. results: points the result to it.
  *   finish accepts zeroed memory. All three do nothing for a context without a chain.
  * run: launches the kernels of a frame's motion, to be captured. launch: says what the frame is measured against, and
  *   launches the graph after the motion of the frame before. Thread: the one that submits.
@@ -256,7 +256,7 @@ int sx_cuda_chain_create(struct sx_chain **ret, struct sx_device *d, const struc
 			 struct sx_why *why);
 void sx_cuda_chain_destroy(struct sx_chain *chain);
 void sx_cuda_motion_take(struct sx_context *x);
-int sx_cuda_motion_results(struct sx_context *x);
+void sx_cuda_motion_results(struct sx_context *x);
 void sx_cuda_motion_finish(struct sx_cuda_motion *own);
 cudaError_t sx_cuda_motion_run(struct sx_context *x);
 cudaError_t sx_cuda_motion_launch(struct sx_context *x, int64_t captured_ns);

@@ -11,7 +11,6 @@
 
 #include "gpu/host/engine_priv.h"
 #include "gpu/stamp.h"
-#include "stages/motion/filter/objects.h"
 #include "stages/stixels/reduce.h"
 #include "stages/taps.h"
 
@@ -102,30 +101,18 @@ void sx_cuda_motion_take(struct sx_context *x)
 		sx_taps_records(x->config.width, x->config.height, own->flows, sizeof(*own->flows));
 }
 
-int sx_cuda_motion_results(struct sx_context *x)
+void sx_cuda_motion_results(struct sx_context *x)
 {
-	struct sx_cuda_motion *own = &x->motion;
-
 	if (!x->config.chain)
-		return 0;
-	own->objects = calloc(1, sizeof(*own->objects));
-	own->object_of = calloc((size_t)x->capacity + 1, sizeof(*own->object_of));
-	if (!own->objects || !own->object_of)
-		return -ENOMEM;
-	x->own_bytes += sizeof(*own->objects) + x->capacity * sizeof(*own->object_of);
-	x->result.ego = &own->shared->ego;
-	x->result.velocities = own->velocities;
-	x->result.objects = own->objects;
-	x->result.object_of = own->object_of;
-	return 0;
+		return;
+	x->result.ego = &x->motion.shared->ego;
+	x->result.velocities = x->motion.velocities;
 }
 
 void sx_cuda_motion_finish(struct sx_cuda_motion *own)
 {
 	if (own->graph)
 		cudaGraphExecDestroy(own->graph);
-	free(own->objects);
-	free(own->object_of);
 }
 
 cudaError_t sx_cuda_motion_run(struct sx_context *x)

@@ -53,7 +53,7 @@ static void sequences(void **state)
 			chain_record_finish(&got);
 		}
 		for (int i = 0; i < want.frames; i++) {
-			objects += (int)want.frame[i].objects->count;
+			objects += want.frame[i].objects ? (int)want.frame[i].objects->count : 0;
 			steps += want.frame[i].ego->verdict == SX_MOTION_STEP_FOUND;
 			for (uint32_t k = 0; k < want.frame[i].stixels; k++)
 				velocities += want.frame[i].velocities[k].measured;

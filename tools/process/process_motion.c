@@ -51,7 +51,7 @@ static void write_velocities(const struct process *p, FILE *f)
 	for (uint32_t i = 0; i < result->count; i++) {
 		const struct stixel *s = &result->stixels[i];
 		const struct sx_motion_velocity *v = &result->velocities[i];
-		const uint32_t object = result->object_of[i];
+		const uint32_t object = result->object_of ? result->object_of[i] : 0;
 		const double d = s->disparity_q7 / 128.0 + result->ego->used.px,
 			     z = c->fx * c->baseline_m / d;
 		const int left = s->column * width;
