@@ -1,6 +1,6 @@
 /*
- * Device memory and pinned host memory of one context. A context takes all memory when it is created and
- * frees it when it is destroyed. Every byte is counted.
+ * Device memory and pinned host memory of a context, or of a chain of motion. Its owner takes all memory when it is
+ * created and frees it when it is destroyed. Every byte is counted.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,7 +23,7 @@ extern "C" {
 #define SX_CUDA_ALIGN 256
 
 /*
- * Memory of one context.
+ * Memory of one owner.
  * error: first error. Every later call fails at once, so the caller checks error only at the end.
  * counting: the functions below only count bytes and return invented addresses. A context counts first, and
  *   so knows what it needs before it takes memory. Until the first frame, stages therefore write to their

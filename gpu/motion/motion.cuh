@@ -12,7 +12,7 @@
 #include "stages/motion/group_rounds.h"
 #include "stages/motion/pair.h"
 
-/* Returns whether it is the turn of a pass. The frame before has another left image then. */
+/* Returns whether it is the turn of a pass: if it is next, and the frame before has another left image. */
 __device__ __forceinline__ bool motion_is_next(const struct motion_state *s, uint32_t pass)
 {
 	return s->next == pass && s->differs && (pass != MOTION_VOTED || s->judges);

@@ -319,7 +319,7 @@ __device__ __forceinline__ int32_t motion_move(const struct sx_image *now, const
 #pragma unroll
 	for (int k = 0; k < LK_LANE; k++)
 		if (lane + 32 * k < LK_COUNT)
-			rest += sx_motion_apart(difference[k], sum);
+			rest += sx_motion_distance(difference[k], sum);
 	return motion_sum(rest) / LK_COUNT;
 }
 
@@ -339,16 +339,16 @@ __device__ __forceinline__ void motion_refine(const struct sx_motion_view *now,
 		return;
 	flow->rest_q4 = motion_move(&now->grey, &before->grey, f, guess, lane, &flow->x_q6, &flow->y_q6);
 	if (flow->rest_q4 < 0 || flow->rest_q4 >= SX_MOTION_REST_Q4 ||
-	    sx_motion_apart(flow->x_q6, x0) >= SX_MOTION_LK_FAR_Q6 ||
-	    sx_motion_apart(flow->y_q6, y0) >= SX_MOTION_LK_FAR_Q6) {
+	    sx_motion_distance(flow->x_q6, x0) >= SX_MOTION_LK_FAR_Q6 ||
+	    sx_motion_distance(flow->y_q6, y0) >= SX_MOTION_LK_FAR_Q6) {
 		flow->search = SX_MOTION_UNREFINED;
 		return;
 	}
 	x = (flow->x_q6 + 32) >> 6;
 	y = (flow->y_q6 + 32) >> 6;
 	place = motion_find<3, 3>(&before->census, &now->census, x, y, f->x, f->y, &inverse, lane);
-	if (place.cost == SX_MOTION_COST_NONE || sx_motion_apart(place.x, f->x) > 1 ||
-	    sx_motion_apart(place.y, f->y) > 1) {
+	if (place.cost == SX_MOTION_COST_NONE || sx_motion_distance(place.x, f->x) > 1 ||
+	    sx_motion_distance(place.y, f->y) > 1) {
 		flow->search = SX_MOTION_NOT_BACK;
 		return;
 	}

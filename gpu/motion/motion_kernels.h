@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/* What comes next in a frame: a pass of the search, or nothing. */
+/* What comes next in a frame: a pass of the search, the groups, or nothing. */
 enum { MOTION_NOTHING, MOTION_EXPECTED, MOTION_VOTED, MOTION_AGAIN, MOTION_GROUP };
 
 #define MOTION_SUM_WORDS (sizeof(struct sx_motion_sums) / sizeof(int64_t))
@@ -42,12 +42,11 @@ struct motion_state {
 	uint32_t number, stixels;
 	uint32_t differs; /* 1: the left image is not that of the frame before */
 	uint32_t next;
-	/* votes << 32 | step of the fan + 1; 0: the expected step */
-	unsigned long long least;
+	unsigned long long least; /* votes << 32 | step of the fan + 1; 0: the expected step */
 	uint32_t judges;
 	/* a pass of the search */
 	uint32_t found; /* features in the list */
-	int32_t done;	/* launch of ego-motion after which no more sums are wanted; 0: not yet */
+	int32_t done; /* launch of ego-motion after which no sums are added up any more; 0: sums are still added up */
 	struct sx_motion_ego_search search[2]; /* after launches with even and odd numbers */
 	/* the step that the last pass was around, with its offset; and the result */
 	struct sx_motion_step last;

@@ -13,7 +13,7 @@
 #include "gpu/cuda.cuh"
 
 /*
- * Union-find within a block: all of parent is in shared memory. The lower index becomes the root, so parents
+ * Union-find within a block: parent is memory that only this block uses meanwhile, shared or of the device. The lower index becomes the root, so parents
  * only become lower, and a minimum never undoes a shortcut that another thread has made. While threads may
  * write, use only atomics.
  */

@@ -5,7 +5,7 @@
  * Work:   a warp takes a column. A lane takes a segment, and each lane takes every 32nd row: it finds the row's
  *         segment, reads what the row shows, and ballots make words of 32 rows. Then each lane goes through the runs
  *         of its segment. Sums over the lanes give the places of the parts.
- * Memory: cells and tiles of both images once, those of SX_AT_ONCE rows of a lane at once, because each read has a
+ * Memory: cells and tiles of both images once, those of AT_ONCE rows of a lane at once, because each read has a
  *         latency; 24 bytes of shared memory per 32 rows.
  * Shapes: up to 2160 cells per column. One lane processes a whole list of more than 32 segments.
  *
@@ -22,7 +22,7 @@
 #include "stages/stixels/reach.h"
 
 #define WARPS 4
-#define SX_AT_ONCE 4 /* words of rows */
+#define AT_ONCE 4 /* words of rows */
 
 struct unmeasured_work {
 	struct sx_unmeasured_column first; /* first column */
@@ -84,13 +84,13 @@ __device__ static void fill_rows(const struct sx_unmeasured_column *c, const str
 	const int words = (rows + 31) / 32;
 	int before = -1; /* segments that begin below these rows, less one */
 
-	for (int first = 0; first < words; first += SX_AT_ONCE) {
-		struct sx_segment s[SX_AT_ONCE];
-		struct sx_unmeasured_view view[SX_AT_ONCE];
-		int32_t q7[SX_AT_ONCE];
+	for (int first = 0; first < words; first += AT_ONCE) {
+		struct sx_segment s[AT_ONCE];
+		struct sx_unmeasured_view view[AT_ONCE];
+		int32_t q7[AT_ONCE];
 
 #pragma unroll
-		for (int i = 0; i < SX_AT_ONCE; i++) {
+		for (int i = 0; i < AT_ONCE; i++) {
 			const uint32_t starts = first + i < words ? r.starts[first + i] : 0;
 			const int v = min(32 * (first + i) + lane, rows - 1);
 
@@ -100,7 +100,7 @@ __device__ static void fill_rows(const struct sx_unmeasured_column *c, const str
 			view[i] = sx_unmeasured_look(c, q7[i], v);
 		}
 #pragma unroll
-		for (int i = 0; i < SX_AT_ONCE; i++) {
+		for (int i = 0; i < AT_ONCE; i++) {
 			const int v = 32 * (first + i) + lane;
 			const bool inside = v < rows;
 			const int state =

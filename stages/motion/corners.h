@@ -66,7 +66,7 @@ void sx_motion_corners(const struct sx_motion_view *view, const struct sx_image 
 void sx_motion_kinds(const struct sx_image *owner, const struct sx_road *road, const struct sx_camera *camera,
 		     struct sx_motion_feature *features, int count);
 
-/* Scores a pixel by the sums of the products of its gradients. */
+/* Returns the score of a pixel by the sums of the products of its gradients. */
 SX_MOTION_INLINE uint32_t sx_motion_score_of(int64_t xx, int64_t yy, int64_t xy)
 {
 	const int64_t score = (xx * yy - xy * xy) / (xx + yy + 1);
@@ -74,7 +74,7 @@ SX_MOTION_INLINE uint32_t sx_motion_score_of(int64_t xx, int64_t yy, int64_t xy)
 	return score < SX_MOTION_SCORE_MAX ? (uint32_t)score : SX_MOTION_SCORE_MAX;
 }
 
-/* Disparity of the road that its features must exceed, Q4; 0: there is no road. */
+/* Returns the disparity of the road that its features must exceed, Q4; 0: there is no road. */
 SX_MOTION_INLINE int32_t sx_motion_road_near_q4(const struct sx_road *road, const struct sx_camera *camera)
 {
 	/* a plane has disparity * height = fx * baseline * height / distance, and slope = baseline / height */

@@ -51,8 +51,9 @@ struct sx_motion_ego {
 	double covariance[36];		 /* covariance of turn (rad) and way (m), row by row */
 	struct sx_motion_range range;	 /* prior, and this frame's measurement if there is one */
 	struct sx_motion_range measured; /* this frame's alone; only with SX_MOTION_OFFSET_FOUND */
-	struct sx_motion_range used; /* offset of this frame, by which the step was found: see ego.c, turn */
-	uint32_t found, inliers;     /* features found again; features that agree with the step */
+	struct sx_motion_range
+		used;		 /* offset of this frame, by which the step was found: SX_MOTION_TURN_SHARE */
+	uint32_t found, inliers; /* features found again; features that agree with the step */
 	uint32_t road_found, road_inliers; /* features of the near road among them */
 	double fit; /* mean square of what is left of the inliers, in standard deviations: 1 is expected */
 };

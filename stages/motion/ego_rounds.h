@@ -204,6 +204,7 @@ SX_MOTION_INLINE double sx_motion_spread_at(const struct sx_camera *c, const str
 SX_MOTION_INLINE bool sx_motion_ego_next(const struct sx_camera *c, const struct sx_motion_sums *s,
 					 struct sx_motion_ego_search *e)
 {
+	/* two calls with constant numbers of unknowns, so that a device has their arrays in registers */
 	if (e->round < e->rounds && s->found >= SX_MOTION_INLIERS_LEAST &&
 	    (e->free ? sx_motion_ego_improve(c, s, SX_MOTION_UNKNOWNS, &e->prior, &e->at)
 		     : sx_motion_ego_improve(c, s, SX_MOTION_UNKNOWNS - 1, &e->prior, &e->at))) {

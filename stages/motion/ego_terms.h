@@ -51,7 +51,7 @@ SX_MOTION_INLINE int64_t sx_motion_fixed(double v)
 					   : (int64_t)f;
 }
 
-/* Scale of the weights in a round, standard deviations. */
+/* Returns the scale of the weights in a round, standard deviations. */
 SX_MOTION_INLINE double sx_motion_scale(int round)
 {
 	const double s = 24.0 / (double)(1 + round);
@@ -223,18 +223,20 @@ SX_MOTION_INLINE bool sx_motion_factor(double *a, int n)
 SX_MOTION_INLINE void sx_motion_solve(const double *a, int n, double *x)
 {
 	SX_MOTION_UNROLL
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		SX_MOTION_UNROLL
-	for (int k = 0; k < i; k++)
-		x[i] -= a[i * (i + 1) / 2 + k] * x[k];
+		for (int k = 0; k < i; k++)
+			x[i] -= a[i * (i + 1) / 2 + k] * x[k];
+	}
 	SX_MOTION_UNROLL
 	for (int i = 0; i < n; i++)
 		x[i] /= a[i * (i + 1) / 2 + i];
 	SX_MOTION_UNROLL
-	for (int i = n - 1; i >= 0; i--)
+	for (int i = n - 1; i >= 0; i--) {
 		SX_MOTION_UNROLL
-	for (int k = i + 1; k < n; k++)
-		x[i] -= a[k * (k + 1) / 2 + i] * x[k];
+		for (int k = i + 1; k < n; k++)
+			x[i] -= a[k * (k + 1) / 2 + i] * x[k];
+	}
 }
 
 #endif

@@ -18,16 +18,6 @@
 #define SX_MOTION_APART_ROWS 6
 #define SX_MOTION_APART_SQUARE 9.0
 
-SX_MOTION_INLINE int sx_motion_clamp(int v, int least, int most)
-{
-	return v < least ? least : v > most ? most : v;
-}
-
-SX_MOTION_INLINE int sx_motion_apart(int a, int b)
-{
-	return a < b ? b - a : a - b;
-}
-
 /* Returns sx_motion_farthest(). */
 SX_MOTION_INLINE double sx_motion_farthest_of(const struct sx_camera *c, double seconds)
 {
@@ -63,8 +53,8 @@ SX_MOTION_INLINE bool sx_motion_group_has(const struct sx_motion_group_place *p,
 					  const struct sx_motion_flow *flow)
 {
 	return f->score && flow->search == SX_MOTION_FOUND && (f->kind & SX_MOTION_OBJECT) &&
-	       sx_motion_apart(f->x, p->x) <= SX_MOTION_BESIDE && f->y >= p->top && f->y <= p->bottom &&
-	       sx_motion_apart(f->disparity_q8, p->d) <= p->most;
+	       sx_motion_distance(f->x, p->x) <= SX_MOTION_BESIDE && f->y >= p->top && f->y <= p->bottom &&
+	       sx_motion_distance(f->disparity_q8, p->d) <= p->most;
 }
 
 /* Returns a velocity that was not measured. */
@@ -90,7 +80,7 @@ SX_MOTION_INLINE bool sx_motion_group_asks(const struct stixel *s, const struct 
 }
 
 /*
- * Adds to the covariance what the step's errors and the common bias do. Shifts are in baselines here. x, z: place
+ * Adds the variance that the errors of the step and the common bias cause. Shifts are in baselines here. x, z: place
  * of the stixel, baselines.
  */
 SX_MOTION_INLINE void sx_motion_group_common(const struct sx_camera *c, const struct sx_motion_ego *ego,
@@ -183,9 +173,9 @@ SX_MOTION_INLINE bool sx_motion_is_alike(const struct stixel *a, const struct st
 	/* half a (m/s)^2: parts of a thing that turns or bends differ */
 	const double sxx = v->sxx + w->sxx + 0.5, sxz = v->sxz + w->sxz, szz = v->szz + w->szz + 0.5;
 
-	return sx_motion_apart(a->column, b->column) <= SX_MOTION_APART_COLUMNS &&
+	return sx_motion_distance(a->column, b->column) <= SX_MOTION_APART_COLUMNS &&
 	       top - bottom <= SX_MOTION_APART_ROWS &&
-	       sx_motion_apart(a->disparity_q7, b->disparity_q7) <= 128 + nearer * 3 / 100 &&
+	       sx_motion_distance(a->disparity_q7, b->disparity_q7) <= 128 + nearer * 3 / 100 &&
 	       (szz * x * x - 2.0 * sxz * x * z) + sxx * z * z <
 		       SX_MOTION_APART_SQUARE * (sxx * szz - sxz * sxz);
 }

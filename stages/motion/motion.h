@@ -24,12 +24,22 @@
 
 #ifdef __CUDACC__
 #define SX_MOTION_INLINE static __host__ __device__ inline
-/* before a loop over the unknowns: so that a device has its arrays in registers */
+/* This word stands before loops over the unknowns, so that a device has their arrays in registers. */
 #define SX_MOTION_UNROLL _Pragma("unroll")
 #else
 #define SX_MOTION_INLINE static inline
 #define SX_MOTION_UNROLL
 #endif
+
+SX_MOTION_INLINE int sx_motion_clamp(int v, int least, int most)
+{
+	return v < least ? least : v > most ? most : v;
+}
+
+SX_MOTION_INLINE int sx_motion_distance(int a, int b)
+{
+	return a < b ? b - a : a - b;
+}
 
 #define SX_MOTION_FEATURES_MAX 8192 /* cells of an image: more would overflow the sums */
 #define SX_MOTION_MARGIN 8	    /* px: no feature is nearer to a border of the image */
