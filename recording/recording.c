@@ -16,39 +16,21 @@
 
 /* ---- damaged bytes ---- */
 
-/* Goes back to the second byte of the previous record, whose length may be wrong. */
-static int go_back(struct sx_recording *r, uint64_t before)
-{
-	const uint64_t from = r->state.offset;
-
-	sx_must(before, <, from);
-	r->bad_before_at = before;
-	r->summary_at = 0; /* forget the summary: the record that set it may come again */
-	r->vain += from - before;
-	return sx_window_back(r, before + 1);
-}
-
-/*
- * Handles bytes that are no record: the reader searches for a whole chunk. It begins at the next byte, or
- * within the previous record if the length of that record is not certain.
- */
+/* Handles bytes that are no record: the reader searches for a whole chunk from the next byte on. */
 static int damaged(struct sx_recording *r, const char *why)
 {
-	uint64_t before = r->before_at;
-
 	if (r->lost) { /* the bytes looked like a chunk, but are none */
 		sx_window_pass(r, 1);
 		return 0;
 	}
 	r->lost = true;
 	r->crc_good = r->after_chunk = false;
-	r->before_at = r->bad_before_at = 0;
+	r->bad_before_at = r->before_at;
+	r->before_at = 0;
 	if (!r->bad_why) {
 		r->bad_at = r->state.offset;
 		r->bad_why = why;
 	}
-	if (before && r->seekable && sx_recording_can_afford(r, 0, r->state.offset - before))
-		return go_back(r, before);
 	sx_window_pass(r, 1);
 	return 0;
 }
@@ -134,7 +116,7 @@ static int take_chunk(struct sx_recording *r, uint64_t bytes, struct sx_record *
 	struct sx_cursor records;
 	const bool beyond = beyond_the_end(r, bytes), known = r->looked_at == r->state.offset;
 	const uint64_t end = r->state.offset + SX_MCAP_HEAD_BYTES + bytes;
-	uint64_t plain;
+	uint64_t plain, more;
 	int64_t have;
 	int e;
 
@@ -159,6 +141,13 @@ static int take_chunk(struct sx_recording *r, uint64_t bytes, struct sx_record *
 	e = sx_content_records(r, &c, &records);
 	if (e < 0)
 		return e == -EBADMSG ? damaged(r, bad_content) : e;
+	/* If more bytes follow the records, the format is a newer version, or the length is wrong. */
+	more = bytes - SX_MCAP_CHUNK_BYTES - c.compression.bytes - c.records.bytes;
+	if (more && r->seekable) {
+		e = sx_recording_hides_chunk(r, end - more, end);
+		if (e)
+			return e < 0 ? e : damaged(r, bad_head);
+	}
 	if (r->bad_why) /* report the damage before the chunk first; the next call takes the chunk */
 		return tell_damage(r, record);
 	r->lost = false;
@@ -167,9 +156,7 @@ static int take_chunk(struct sx_recording *r, uint64_t bytes, struct sx_record *
 	r->chunk_bytes = SX_MCAP_HEAD_BYTES + bytes;
 	r->chunk_plain = c.compression.bytes || !c.crc ? 0 : c.records.bytes;
 	r->chunk_crc = c.crc;
-	/* If more bytes follow the records, the format is a newer version, or the length is wrong. */
-	r->before_at =
-		SX_MCAP_CHUNK_BYTES + c.compression.bytes + c.records.bytes == bytes ? 0 : r->state.offset;
+	r->before_at = more ? r->state.offset : 0;
 	return 0;
 }
 
@@ -345,45 +332,45 @@ static bool length_good(struct sx_mcap_record rec)
 	}
 }
 
-/*
- * Returns whether the content confirms the length of a record. Checks message indexes and metadata, which our
- * recordings have between chunks.
- */
-static bool length_sure(struct sx_recording *r, struct sx_mcap_record rec)
+/* Returns the number of `width` bytes at this offset in the content of a record; UINT64_MAX: not known. */
+static uint64_t number_at(struct sx_recording *r, uint64_t at, int width)
 {
-	const uint64_t first = rec.op == SX_MCAP_MESSAGE_INDEX ? 2 : 4;
-	uint64_t bytes = first;
+	const uint64_t end = SX_MCAP_HEAD_BYTES + at + (uint64_t)width;
 	struct sx_cursor in;
 
-	if (rec.op != SX_MCAP_MESSAGE_INDEX && rec.op != SX_MCAP_METADATA)
-		return false;
-	if (sx_window_need(r, SX_MCAP_HEAD_BYTES + first) < (int64_t)(SX_MCAP_HEAD_BYTES + first))
-		return false;
-	in = (struct sx_cursor){sx_window_at(r) + SX_MCAP_HEAD_BYTES, first, false};
-	if (rec.op == SX_MCAP_METADATA) /* the content continues behind the name */
-		bytes += sx_cursor_number(&in, 4);
-	if (bytes > HEADER_MAX ||
-	    sx_window_need(r, SX_MCAP_HEAD_BYTES + bytes + 4) < (int64_t)(SX_MCAP_HEAD_BYTES + bytes + 4))
-		return false;
-	in = (struct sx_cursor){sx_window_at(r) + SX_MCAP_HEAD_BYTES + bytes, 4, false};
-	return bytes + 4 + sx_cursor_number(&in, 4) == rec.bytes;
+	if (at > HEADER_MAX || sx_window_need(r, end) < (int64_t)end)
+		return UINT64_MAX;
+	in = (struct sx_cursor){sx_window_at(r) + SX_MCAP_HEAD_BYTES + at, (size_t)width, false};
+	return sx_cursor_number(&in, width);
 }
 
 /*
- * Returns whether the previous record began before the summary and reaches to this footer. Its wrong length
- * fits the footer only by chance.
+ * Returns whether the content confirms the length of a record. Checks message indexes and metadata, which our
+ * recordings have between chunks, and attachments, which may be whole recordings.
  */
-static bool summary_leapt(const struct sx_recording *r, struct sx_mcap_record rec)
+static bool length_sure(struct sx_recording *r, struct sx_mcap_record rec)
 {
-	struct sx_cursor in = {sx_window_at(r) + SX_MCAP_HEAD_BYTES, SX_MCAP_FOOTER_BYTES, false};
+	const bool attachment = rec.op == SX_MCAP_ATTACHMENT;
+	const int texts = attachment ? 2 : rec.op == SX_MCAP_METADATA, width = attachment ? 8 : 4;
+	uint64_t at = attachment ? 16 : rec.op == SX_MCAP_MESSAGE_INDEX ? 2 : 0, bytes;
 
-	return rec.op == SX_MCAP_FOOTER && r->seekable && r->before_at && !r->summary_at &&
-	       r->before_at < sx_cursor_number(&in, 8);
+	if (!attachment && rec.op != SX_MCAP_MESSAGE_INDEX && rec.op != SX_MCAP_METADATA)
+		return false;
+	for (int i = 0; i < texts; i++) {
+		bytes = number_at(r, at, 4);
+		if (bytes > HEADER_MAX)
+			return false;
+		at += 4 + bytes;
+	}
+	bytes = number_at(r, at, width);
+	at += (uint64_t)width + (attachment ? 4 : 0); /* an attachment ends with a checksum */
+	return at <= rec.bytes && bytes == rec.bytes - at;
 }
 
 static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct sx_record *record)
 {
-	const uint64_t at = r->state.offset;
+	const uint64_t at = r->state.offset, end = at + SX_MCAP_HEAD_BYTES + rec.bytes;
+	bool sure;
 	const bool whole = rec.op == SX_MCAP_CHANNEL || rec.op == SX_MCAP_MESSAGE ||
 			   rec.op == SX_MCAP_DATA_END || rec.op == SX_MCAP_FOOTER;
 	int64_t n = 0;
@@ -391,7 +378,7 @@ static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct 
 	sx_must_be(rec.op != SX_MCAP_CHUNK && !r->lost);
 	if (!length_good(rec) || beyond_the_end(r, rec.bytes))
 		return damaged(r, length_good(rec) ? cut : bad_head);
-	if (!sx_recording_can_afford(r, at + SX_MCAP_HEAD_BYTES + rec.bytes, 0))
+	if (!sx_recording_can_afford(r, end, 0))
 		return damaged(r, bad_head);
 	if (whole) /* a footer needs the magic behind it, too */
 		n = sx_window_need(r, SX_MCAP_HEAD_BYTES + rec.bytes +
@@ -400,15 +387,18 @@ static int take_other(struct sx_recording *r, struct sx_mcap_record rec, struct 
 		return (int)n;
 	if (whole && (uint64_t)n < SX_MCAP_HEAD_BYTES + rec.bytes)
 		return damaged(r, cut);
-	if (summary_leapt(r, rec))
-		return damaged(r, bad_head);
+	sure = !r->seekable || length_sure(r, rec);
+	if (!sure) /* the record is skipped only if it hides no chunk: what follows it may be a record by chance */
+		n = sx_recording_hides_chunk(r, at + 1, end);
+	if (!sure && n)
+		return n < 0 ? (int)n : damaged(r, bad_head);
 	if (rec.op == SX_MCAP_MESSAGE_INDEX && !r->after_chunk)
 		lose_before(r);
 	if (r->bad_why)
 		return tell_damage(r, record);
 	if (r->seekable)
-		sx_recording_spend(r, at + SX_MCAP_HEAD_BYTES + rec.bytes, 0);
-	r->before_at = !r->seekable || length_sure(r, rec) ? 0 : at;
+		sx_recording_spend(r, end, 0);
+	r->before_at = sure ? 0 : at;
 	r->after_chunk = rec.op == SX_MCAP_MESSAGE_INDEX;
 	if (whole)
 		return take_whole(r, rec, record);

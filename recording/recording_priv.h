@@ -54,8 +54,8 @@ struct sx_recording {
 	uint64_t bad_at;
 	const char *bad_why;
 	/*
-	 * The search has gone back to the record at this offset. If it finds a chunk, the damage begins here.
-	 * 0: the damage begins at bad_at.
+	 * The length of the record at this offset, before the damage, may be wrong. If the search finds a
+	 * chunk, the damage begins here. 0: the damage begins at bad_at.
 	 */
 	uint64_t bad_before_at;
 	/* The work budget: sx_recording_can_afford(). */
@@ -153,6 +153,11 @@ int sx_content_records(struct sx_recording *r, const struct sx_mcap_chunk *c, st
 
 /* ---- recording_summary.c ---- */
 
+/*
+ * Returns whether the head of a chunk begins in bytes [from, to) of a seekable file: 1, 0, or a negative
+ * errno, also that of r->wait.
+ */
+int sx_recording_hides_chunk(struct sx_recording *r, uint64_t from, uint64_t to);
 /* Reads the summary at the end of a seekable file. Does nothing if it is damaged. */
 void sx_summary_read(struct sx_recording *r);
 

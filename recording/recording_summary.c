@@ -40,6 +40,35 @@ static uint8_t *read_at(struct sx_recording *r, uint64_t at, uint64_t bytes)
 	return to;
 }
 
+int sx_recording_hides_chunk(struct sx_recording *r, uint64_t from, uint64_t to)
+{
+	/* the rest of a head that begins at the last byte */
+	const size_t behind = SX_MCAP_HEAD_BYTES + SX_MCAP_CHUNK_BYTES + 8 - 1;
+	uint8_t piece[16384];
+
+	for (size_t places = sizeof(piece) - behind; from < to; from += places) {
+		const uint8_t *at = piece, *end;
+		ssize_t n;
+		int e;
+
+		if (places > to - from)
+			places = (size_t)(to - from);
+		e = sx_recording_request(r, places);
+		if (e < 0)
+			return e;
+		n = pread(r->fd, piece, places + behind, (off_t)from);
+		if (n <= (ssize_t)behind)
+			return n < 0 ? -errno : 0;
+		end = piece + n - behind;
+		while ((at = memchr(at, SX_MCAP_CHUNK, (size_t)(end - at)))) {
+			if (sx_mcap_resembles_chunk(at++))
+				return 1;
+		}
+		places = (size_t)(end - piece);
+	}
+	return 0;
+}
+
 /* Reads the summary up to the checksum in the footer. NULL: there is none, or it is damaged. */
 static uint8_t *read_summary(struct sx_recording *r, size_t *bytes)
 {

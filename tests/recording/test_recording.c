@@ -454,6 +454,57 @@ static void test_a_length_that_leads_to_the_footer(void **state)
 	}
 }
 
+/*
+ * A damaged length may end anywhere: at another record, or at bytes that resemble one by chance. The chunks
+ * that it leaps over must be found all the same.
+ */
+static void test_a_length_that_leads_to_a_record(void **state)
+{
+	make(&pictures, FRAMES, false);
+	memcpy(whole.bytes, memory.bytes, memory.count);
+	whole.count = memory.count;
+	for (int i = 0; i < 2; i++) { /* the length of a chunk, and of the message index after it */
+		const size_t at = i ? chunk_end[0] : chunk_at[0];
+		/* the lengths that a message index may have */
+		const size_t most = whole.count - at - SX_MCAP_HEAD_BYTES;
+
+		for (size_t n = 6; n <= most; n += 16) {
+			for (int k = 0; k < 8; k++)
+				memory.bytes[at + 1 + (size_t)k] = (uint8_t)((uint64_t)n >> 8 * k);
+			if (memcmp(memory.bytes + at, whole.bytes + at, SX_MCAP_HEAD_BYTES) != 0)
+				check_damaged(&pictures, at + 1, 8);
+		}
+	}
+}
+
+/* A recording attached to a recording is not read, although chunks lie in it. */
+static void test_an_attachment(void **state)
+{
+	struct sx_bytes b = {0};
+	struct seen seen;
+
+	make(&small, FRAMES, false);
+	sx_bytes_add(&b, memory.bytes, chunk_at[0]);
+	sx_bytes_number(&b, SX_MCAP_ATTACHMENT, 1);
+	sx_bytes_number(&b, 16 + 4 + 3 + 4 + 1 + 8 + memory.count + 4, 8);
+	sx_bytes_number(&b, 0, 8); /* times */
+	sx_bytes_number(&b, 0, 8);
+	sx_bytes_text(&b, "old"); /* name and type */
+	sx_bytes_text(&b, "x");
+	sx_bytes_number(&b, memory.count, 8);
+	sx_bytes_add(&b, memory.bytes, memory.count);
+	sx_bytes_number(&b, 0, 4); /* no checksum */
+	sx_bytes_add(&b, memory.bytes + chunk_at[0], chunk_end[FRAMES - 1] - chunk_at[0]);
+	assert_false(b.failed);
+	save(b.at, b.count);
+	sx_bytes_free(&b);
+	seen = read_all(&small);
+	assert_int_equal(seen.result, 0);
+	assert_int_equal(seen.frames, FRAMES);
+	assert_int_equal(seen.damages, 0);
+	assert_int_equal(seen.state.cut_bytes, 0);
+}
+
 static void test_a_hole(void **state)
 {
 	struct seen seen;
@@ -685,6 +736,8 @@ int main(void)
 		cmocka_unit_test(test_cut_everywhere),
 		cmocka_unit_test(test_damaged_everywhere),
 		cmocka_unit_test(test_a_length_that_leads_to_the_footer),
+		cmocka_unit_test(test_a_length_that_leads_to_a_record),
+		cmocka_unit_test(test_an_attachment),
 		cmocka_unit_test(test_a_hole),
 		cmocka_unit_test(test_the_first_chunk_is_gone),
 		cmocka_unit_test(test_among_others),
