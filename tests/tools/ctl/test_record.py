@@ -197,6 +197,23 @@ class Recordings(Folder):
         for a, b in zip(frames_of(made), frames_of(path)):
             self.assertEqual(recordings.stixels(a), recordings.stixels(b))
 
+    def test_the_first_frame_was_published_after_the_request(self):
+        """A frame in the ring may have images that another reader requested; the next frame may then lack them."""
+        name, path, seen = self.name(), self.path("late.rec"), self.path("seen.rec")
+        with open(self.path("c.conf"), "w", encoding="ascii") as f:
+            f.write("[source]\nkind = synthetic\nsize = 160x96\nfps = 1\n[stereo]\ndisparities = 32\n"
+                    "[output]\nplanes_when = always\n")
+        daemon = subprocess.Popen([program("stixeld"), "-c", self.path("c.conf"), "--instance", name],
+                                  env=dict(self.env, RUNTIME_DIRECTORY=self.path("run")), stderr=subprocess.DEVNULL)
+        self.started.append(daemon)
+        self.ctl("-i", name, "record", seen, "--images", "left", "--raw", "--frames", 1)
+        asked = time.monotonic_ns()
+        self.ctl("-i", name, "record", path, "--images", "left", "--raw", "--frames", 1)
+        first = frames_of(path)[0]
+        self.assertGreater(number_of(first), number_of(frames_of(seen)[0]))
+        self.assertGreater(times_of(first)[3], asked)
+        self.assertEqual(set(recordings.images(first)), {2})
+
     def test_what_is_recorded_is_said_first(self):
         """The recorder forecasts the size of the recording about right. With --stixels-only the size is smallest."""
         name = self.name()

@@ -62,6 +62,7 @@ struct recorder {
 	uint64_t epoch; /* epoch of the previous frame; 0: none */
 	uint64_t number;
 	int64_t began_ns;   /* time of the first frame */
+	int64_t asked_ns;   /* time at which the recorder requested images */
 	int64_t patient_ns; /* end of the wait for images of the first frame; 0: no frame yet */
 	bool absence_reported;
 	/*
@@ -315,12 +316,13 @@ static int write_frame(struct recorder *r, const struct stixel_frame *frame)
 
 /*
  * Returns true if the recording waits for a frame with images. Images arrive a moment after the request. The
- * recording begins with the first frame that has them, or without images if they do not come in time. A
- * replay has its images from the beginning or never.
+ * recording begins with the first frame that has them, or without images if they do not come in time. A frame
+ * published before the request does not count: it has images that another reader requested, and the next frame
+ * may lack them. A replay has its images from the beginning or never.
  */
 static bool too_early(struct recorder *r, const struct stixel_frame_header *h)
 {
-	const unsigned there = images_of(h);
+	const unsigned there = h->published_ns < r->asked_ns ? 0 : images_of(h);
 	struct ctl_ring ring;
 
 	if (r->began_ns || (r->named ? !(r->images & ~there) : r->images & there))
@@ -552,6 +554,7 @@ int ctl_record(const struct ctl *c)
 	e = stixel_open(&r.reader, c->instance, STIXEL_OPEN_FOLLOW);
 	if (e == 0 && r.images)
 		e = stixel_want_images(r.reader, r.images);
+	r.asked_ns = sx_now_ns();
 	if (e < 0) {
 		stixel_close(r.reader);
 		return ctl_explain(c, e);
