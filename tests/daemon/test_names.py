@@ -56,7 +56,7 @@ class RingNames(TestCase):
         until(lambda: os.path.exists(i.ring_path), TIMEOUT_S, "a ring")
         ring = i.ring()
         until(lambda: ring.live()[2] >= 3 and ring.live()[0] == "running", TIMEOUT_S, "frames in it")
-        self.assertEqual(i.status()["state"], "running")
+        i.until_state("running")
 
     def test_the_folder_is_made_anew_with_the_name(self):
         """A logout removes everything from /dev/shm and the user's runtime folder."""

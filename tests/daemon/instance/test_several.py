@@ -156,7 +156,7 @@ class Several(TestCase):
         self.goes_on(front)
         rear.until_state("running")
         self.goes_on(rear)
-        self.assertEqual((front.status()["epoch"], front.status()["state"]), (epoch, "running"))
+        self.assertEqual(front.until_state("running")["epoch"], epoch)
         self.assertNotIn("front: daemon: no_camera", front.text())
         self.assertEqual(front.stop(), 0)
 
@@ -201,7 +201,7 @@ class Several(TestCase):
         self.goes_on(rear)
         until(lambda: "it starts again in 4 s" in front.text(), what="second failure")
         self.assertLessEqual(len(os.listdir("/proc/%d/fd" % front.process.pid)), fds)
-        self.assertEqual(front.status()["state"], "running")
+        front.until_state("running")  # a busy machine drops pairs and is degraded for a while
         self.assertEqual(front.stop(), 0)
         self.assertEqual(self.left(front), [])
 
