@@ -205,16 +205,19 @@ static void test_files_removed_while_they_are_played(void **state)
 	expect_next(s, 0);
 	for (int i = 0; i < PAIRS; i++)
 		assert_int_equal(unlink(name_of(*state, 1, i)), 0);
-	while ((r = next(s, &pair)) == 1) {
-		expect_pair(&pair, 1 + given++);
-		sx_source_release(s, &pair);
+	for (int i = 1; i < PAIRS; i++) { /* threads may have read any of the first ones in time */
+		r = next(s, &pair);
+		if (r == 1) {
+			expect_pair(&pair, i);
+			sx_source_release(s, &pair);
+			given++;
+		} else {
+			assert_int_equal(r, -EBADMSG);
+			assert_non_null(strstr(why.text, "No such file"));
+		}
 	}
 	assert_in_range(given, 0, SX_READ_AHEAD_MAX);
-	for (int i = 1 + given; i < PAIRS; i++, r = next(s, &pair)) {
-		assert_int_equal(r, -EBADMSG);
-		assert_non_null(strstr(why.text, "No such file"));
-	}
-	assert_int_equal(r, -ENODATA);
+	assert_int_equal(next(s, &pair), -ENODATA);
 	sx_source_close(s);
 }
 
