@@ -454,7 +454,6 @@ static int pack_scene(struct sx_messages *m, struct stixel_message *to)
 	Foxglove__SceneEntity *entities[] = {&entity, &moving};
 	Foxglove__SceneUpdate update = FOXGLOVE__SCENE_UPDATE__INIT;
 	char id[] = "stixels";
-	int moves;
 
 	if (reserve(m, m->frame.header->stixel_count) < 0 || need_scene(m) < 0)
 		return -ENOMEM;
@@ -473,10 +472,9 @@ static int pack_scene(struct sx_messages *m, struct stixel_message *to)
 	entity.n_triangles = m->scene.quad_count > 0, entity.triangles = grounds;
 	moving.timestamp = &time;
 	moving.frame_id = m->camera_id;
-	moves = sx_moving_fill(&m->moving, &m->frame, &moving);
-	if (moves < 0)
-		return moves;
-	update.n_entities = moves ? 2 : 1, update.entities = entities;
+	if (sx_moving_fill(&m->moving, &m->frame, &moving) < 0)
+		return -ENOMEM;
+	update.n_entities = 2, update.entities = entities;
 	return pack(m, &update.base, to);
 }
 

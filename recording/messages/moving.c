@@ -175,19 +175,23 @@ static void add_stixels(struct sx_moving *m, const struct stixel_frame *frame)
 int sx_moving_fill(struct sx_moving *m, const struct stixel_frame *frame, Foxglove__SceneEntity *entity)
 {
 	static char id[] = "moving";
+	const bool blind = (frame->header->flags & STIXEL_FRAME_BLIND) != 0;
 	const int objects = stixel_object_count(frame);
+	size_t most = 0;
 
-	if (objects < 0 && !stixel_motion_of(frame))
-		return 0;
-	if (reserve(m, objects < 0 ? frame->header->stixel_count : (size_t)objects) < 0)
+	if (!blind && objects >= 0)
+		most = (size_t)objects;
+	else if (!blind && stixel_motion_of(frame))
+		most = frame->header->stixel_count;
+	if (reserve(m, most) < 0)
 		return -ENOMEM;
-	if (objects < 0)
-		add_stixels(m, frame);
-	else
+	if (most && objects >= 0)
 		add_objects(m, frame);
+	else if (most)
+		add_stixels(m, frame);
 	entity->id = id;
 	entity->n_arrows = m->arrow_count, entity->arrows = m->arrows;
 	entity->n_cubes = m->box_count, entity->cubes = m->cubes;
 	entity->n_texts = m->box_count, entity->texts = m->texts;
-	return 1;
+	return 0;
 }

@@ -23,8 +23,9 @@ struct sx_moving {
 /*
  * Sets the arrows, cubes and texts of an entity in the axes of the camera, and its id: "moving". An object that does
  * not stand has a box with its identity, one that moves also has its speed, and an arrow to its place in half a second.
- * If the publisher does not follow objects, each stixel that moves has an arrow. Returns 1; 0: the frame says nothing of
- * motion; -ENOMEM. *moving must live until the message is packed.
+ * If the publisher does not follow objects, each stixel that moves has an arrow. If the frame says nothing of motion,
+ * or is blind, the entity has no parts: it replaces the entity of the frame before, which a viewer keeps otherwise.
+ * -ENOMEM. *moving must live until the message is packed.
  */
 int sx_moving_fill(struct sx_moving *moving, const struct stixel_frame *frame, Foxglove__SceneEntity *entity);
 void sx_moving_finish(struct sx_moving *moving);

@@ -232,8 +232,10 @@ class Export(Folder):
         return boxes, corners
 
     def check_scene(self, h, frame, m):
-        entity, = m.entities
+        entity, moving = m.entities
         self.assertEqual((entity.frame_id, entity.id), ("front/camera", "stixels"))
+        self.assertEqual((moving.frame_id, moving.id), ("front/camera", "moving"))  # empties what a viewer kept of it
+        self.assertEqual((len(moving.cubes), len(moving.arrows), len(moving.texts)), (0, 0, 0))
         if not LIBRARY:
             return len(entity.cubes), sum(len(t.points) for t in entity.triangles)
         boxes, corners = self.expected_scene(h, frame)
