@@ -128,8 +128,7 @@ static bool motion_fits(const struct stixel_frame_header *h, uint64_t stixels_en
 
 static bool has_objects(const struct stixel_frame_header *h)
 {
-	return h->header_bytes >= offsetof(struct stixel_frame_header, motion_reserved) + sizeof(uint32_t) &&
-	       h->objects_offset != 0;
+	return sx_header_has_objects(h) && h->objects_offset != 0;
 }
 
 /* True if two parts of a frame have no byte in common. */

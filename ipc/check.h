@@ -27,6 +27,15 @@ bool sx_lists_agree(const struct stixel_frame_header *h, const uint32_t *offsets
 bool sx_objects_agree(const struct stixel_frame_header *h, const struct stixel_object *objects,
 		      uint32_t count, const uint8_t *object_of);
 
+/*
+ * True if the header of a frame includes all fields of objects. The header of a lying publisher may end between them:
+ * then none of them counts.
+ */
+static inline bool sx_header_has_objects(const struct stixel_frame_header *h)
+{
+	return h->header_bytes >= offsetof(struct stixel_frame_header, motion_reserved) + sizeof(uint32_t);
+}
+
 /* Returns the CRC-32C as defined at stixel_frame_header. The caller must have checked the sizes in *h. */
 uint32_t sx_frame_checksum(const void *frame, const struct stixel_frame_header *h);
 

@@ -82,11 +82,20 @@ static size_t header_bytes(const struct stixel_frame_header *h)
 	return h->header_bytes < sizeof(*h) ? h->header_bytes : sizeof(*h);
 }
 
+static void forget_objects(struct stixel_frame_header *h)
+{
+	h->objects_offset = h->object_of_offset = 0;
+	h->object_count = h->object_bytes = 0;
+	h->motion_reserved = 0;
+}
+
 static void load_header(struct stixel_frame_header *h, const void *frame)
 {
 	memset(h, 0, sizeof(*h));
 	memcpy(h, frame, STIXEL_HEADER_BYTES_LEAST);
 	memcpy(h, frame, header_bytes(h));
+	if (!sx_header_has_objects(h)) /* sx_frame_check() has not looked at what the header has of them */
+		forget_objects(h);
 }
 
 /*
@@ -159,13 +168,6 @@ static void fill_anchor(struct stixel_frame_header *h)
 	h->anchor_realtime_ns = sx_clock_ns(CLOCK_REALTIME);
 	if (!h->published_ns)
 		h->published_ns = h->anchor_monotonic_ns;
-}
-
-static void forget_objects(struct stixel_frame_header *h)
-{
-	h->objects_offset = h->object_of_offset = 0;
-	h->object_count = h->object_bytes = 0;
-	h->motion_reserved = 0;
 }
 
 static void forget_motion(struct stixel_frame_header *h)

@@ -11,6 +11,9 @@
 
 #include "ipc/check.h"
 
+/* Size of a header that ends between the offsets of the objects and their number. */
+#define CUT_HEADER_BYTES ((uint32_t)offsetof(struct stixel_frame_header, object_count))
+
 enum { COLUMNS = 40, STIXELS = 120, PLANE_SIDE = 80, OBJECTS = 6 };
 
 /* Adds an image of random size, so that its end is sometimes the end of the memory. */
@@ -67,11 +70,15 @@ static uint32_t add_objects(struct fuzz_input *in, struct stixel_frame_header *h
 static uint32_t lay_out(struct fuzz_input *in, struct stixel_frame_header *h)
 {
 	const unsigned bits = (unsigned)fuzz_number(in, 1);
+	const uint32_t lie = h->objects_offset % 4096;
 	uint32_t end;
 
 	h->magic = STIXEL_FRAME_MAGIC;
 	h->abi_major = STIXEL_ABI_MAJOR;
-	h->header_bytes = bits & 1 ? sizeof(*h) : bits & 2 ? STIXEL_HEADER_BYTES_LEAST : sizeof(*h) + 8;
+	h->header_bytes = bits & 1    ? sizeof(*h)
+			  : bits & 2  ? STIXEL_HEADER_BYTES_LEAST
+			  : bits & 32 ? CUT_HEADER_BYTES
+				      : sizeof(*h) + 8;
 	h->columns = fuzz_choice(in, COLUMNS);
 	h->stixel_count = h->columns ? fuzz_choice(in, STIXELS) : 0;
 	h->stage_count %= STIXEL_STAGES + 1;
@@ -87,6 +94,8 @@ static uint32_t lay_out(struct fuzz_input *in, struct stixel_frame_header *h)
 	h->stixels_offset = (h->header_bytes + 4 * (h->columns + 1) + 7) & ~7u;
 	end = h->stixels_offset + h->stixel_count * (uint32_t)sizeof(struct stixel);
 	h->objects_offset = h->object_of_offset = h->object_count = h->object_bytes = h->motion_offset = 0;
+	if (h->header_bytes == CUT_HEADER_BYTES)
+		h->objects_offset = lie;
 	if (bits & 16 && h->header_bytes >= sizeof(*h) && h->image_width)
 		end = add_objects(in, h, end);
 	if (bits & 8 && h->header_bytes >= sizeof(*h)) { /* the frame has records of motion */

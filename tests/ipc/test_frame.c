@@ -679,26 +679,41 @@ static void false_objects_are_refused(void **state)
 	assert_int_equal(pack_followed(&f, out, sizeof(out)), -EINVAL);
 }
 
+/*
+ * Packs a frame with records of motion, and cuts its header short. Returns the bytes of the frame. header_bytes: of the
+ * shorter header.
+ */
+static size_t pack_cut(uint8_t *cut, uint32_t header_bytes, struct followed *f)
+{
+	const uint32_t less = sizeof(struct stixel_frame_header) - header_bytes;
+	static _Alignas(8) uint8_t out[2048];
+	struct stixel_frame_header *h = (struct stixel_frame_header *)cut;
+	size_t bytes;
+
+	follow(f);
+	f->motion.objects = NULL;
+	bytes = (size_t)sx_frame_pack(out, sizeof(out), &f->header, f->offsets, f->list, &f->motion, NULL,
+				      0) -
+		less;
+	memcpy(cut, out, header_bytes);
+	memcpy(cut + header_bytes, out + sizeof(*h), bytes - header_bytes);
+	h->header_bytes = header_bytes;
+	h->frame_bytes -= less;
+	h->stixels_offset -= less;
+	h->motion_offset -= less;
+	return bytes;
+}
+
 /* A frame of 1.7, whose header ends before the objects, is cut down as its records allow. */
 static void frames_of_1_7_shrink(void **state)
 {
-	static _Alignas(8) uint8_t out[2048], old[2048], copy[2048];
+	static _Alignas(8) uint8_t old[2048], copy[2048];
 	struct stixel_frame_header *h = (struct stixel_frame_header *)old;
 	struct stixel_frame frame;
 	struct followed f;
-	size_t bytes;
+	const size_t bytes = pack_cut(old, 856, &f);
 
-	follow(&f);
-	f.motion.objects = NULL;
-	bytes = (size_t)sx_frame_pack(out, sizeof(out), &f.header, f.offsets, f.list, &f.motion, NULL, 0) -
-		16;
-	memcpy(old, out, 856);
-	memcpy(old + 856, out + 872, bytes - 856);
 	h->abi_minor = 7;
-	h->header_bytes = 856;
-	h->frame_bytes -= 16;
-	h->stixels_offset -= 16;
-	h->motion_offset -= 16;
 	assert_int_equal(stixel_seal(old, bytes), 0);
 	assert_int_equal(stixel_parse(&frame, old, bytes), 0);
 	assert_memory_equal(stixel_motion_of(&frame), f.records, sizeof(f.records));
@@ -710,6 +725,33 @@ static void frames_of_1_7_shrink(void **state)
 	assert_true(!stixel_motion_of(&frame) && frame.header->stixel_count == 3);
 	assert_int_equal(sx_frame_shrink(copy, bytes - 25, old), 864);
 	assert_int_equal(stixel_parse(&frame, copy, 864), 0);
+}
+
+/* A header that ends between the fields of the objects says nothing of them, whatever their offsets are. */
+static void frames_with_half_of_the_objects_shrink(void **state)
+{
+	static const uint32_t lies[] = {8, 712, 864, 896, UINT32_MAX - 7};
+	static _Alignas(8) uint8_t cut[2048], copy[2048];
+	struct stixel_frame_header *h = (struct stixel_frame_header *)cut;
+	struct stixel_frame frame;
+	struct followed f;
+
+	for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		const size_t bytes = pack_cut(cut, 864, &f), bare = bytes - 24;
+
+		h->objects_offset = h->object_of_offset = lies[i];
+		assert_int_equal(stixel_seal(cut, bytes), 0);
+		assert_int_equal(stixel_parse(&frame, cut, bytes), 0);
+		assert_int_equal(stixel_object_count(&frame), -1);
+		for (size_t room = bytes; room >= 872; room--) {
+			const int64_t left = sx_frame_shrink(copy, room, cut);
+
+			assert_int_equal(left, room == bytes ? bytes : room >= bare ? bare : 872);
+			assert_int_equal(stixel_parse(&frame, copy, (size_t)left), 0);
+			assert_int_equal(frame.header->stixel_count, room >= bare ? 3 : 0);
+			assert_int_equal(stixel_object_count(&frame), -1);
+		}
+	}
 }
 
 /* Stixels that are known to move or to stand have a place in half a second. */
@@ -913,6 +955,7 @@ int main(void)
 		cmocka_unit_test(objects_travel),
 		cmocka_unit_test(false_objects_are_refused),
 		cmocka_unit_test(frames_of_1_7_shrink),
+		cmocka_unit_test(frames_with_half_of_the_objects_shrink),
 		cmocka_unit_test(stixels_are_ahead),
 		cmocka_unit_test(a_changed_frame_is_sealed),
 		cmocka_unit_test(the_ground_leans_and_bends),
