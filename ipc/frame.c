@@ -67,13 +67,13 @@ static uint64_t objects_bytes(uint32_t objects, uint32_t stixels)
 
 size_t sx_frame_bytes_most(uint32_t columns, uint32_t stixels, size_t image_bytes)
 {
-	const uint64_t bytes = (uint64_t)sx_frame_bytes(columns, stixels, image_bytes) +
-			       objects_bytes(STIXEL_OBJECTS_MAX, stixels) +
-			       (uint64_t)stixels * sizeof(struct stixel_motion);
+	const uint64_t motion =
+		objects_bytes(STIXEL_OBJECTS_MAX, stixels) + (uint64_t)stixels * sizeof(struct stixel_motion);
+	const size_t bare = sx_frame_bytes(columns, stixels, image_bytes);
 
-	return sx_frame_bytes(columns, stixels, image_bytes) && bytes <= STIXEL_FRAME_BYTES_MAX
-		       ? (size_t)bytes
-		       : 0;
+	if (!bare)
+		return 0;
+	return motion < STIXEL_FRAME_BYTES_MAX - bare ? bare + (size_t)motion : STIXEL_FRAME_BYTES_MAX;
 }
 
 /* Returns the size of our header struct in a checked frame of any version. Older publishers have less of it. */

@@ -25,7 +25,11 @@ size_t sx_frame_image_bytes(unsigned kinds, uint32_t width, uint32_t height);
  * STIXEL_FRAME_BYTES_MAX. image_bytes: sum over all images.
  */
 size_t sx_frame_bytes(uint32_t columns, uint32_t stixels, size_t image_bytes);
-/* Returns the same for a frame with STIXEL_OBJECTS_MAX objects and a record of motion for each stixel: the largest. */
+/*
+ * Returns the size of the largest frame with these counts, bytes: with STIXEL_OBJECTS_MAX objects and a record of motion
+ * for each stixel. STIXEL_FRAME_BYTES_MAX if only they do not fit: sx_frame_pack() leaves them out then. 0: the frame does
+ * not fit without them.
+ */
 size_t sx_frame_bytes_most(uint32_t columns, uint32_t stixels, size_t image_bytes);
 
 /* What is known of motion in a frame, besides the header's fields. Zeroed: nothing. */

@@ -24,7 +24,7 @@ struct sx_ring_params {
 	const char *shm_dir;	 /* folder of the object; NULL: /dev/shm */
 	const char *stream_path; /* path of frames.sock for readers; NULL: none */
 	uint64_t epoch;		 /* sx_epoch_new(); frames carry the same epoch */
-	size_t frame_bytes;	 /* size of the largest frame: sx_frame_bytes() */
+	size_t frame_bytes;	 /* size of the largest frame, as ipc/frame.h computes it */
 	uint32_t flags;		 /* STIXEL_RING_* */
 	int slots;		 /* power of two, 2..1024 */
 	int heartbeat_period_ms; /* sx_ring_beat() or a publish comes at least this often; 0: 1000 */

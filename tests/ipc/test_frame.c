@@ -537,6 +537,20 @@ static int64_t pack_followed(const struct followed *f, void *out, size_t room)
 	return sx_frame_pack(out, room, &h, f->offsets, f->list, &f->motion, &f->image, 1);
 }
 
+/* Counts whose frame fits only without motion are not refused: it is left out of a frame that is too large. */
+static void motion_refuses_no_counts(void **state)
+{
+	const size_t most = STIXEL_FRAME_BYTES_MAX, motion = STIXEL_OBJECTS_MAX * 80 + 8 + 24;
+	const size_t plain = sx_frame_bytes(2, 3, 0);
+
+	assert_int_equal(sx_frame_bytes_most(2, 3, most - plain - motion - 8), most - 8);
+	assert_int_equal(sx_frame_bytes_most(2, 3, most - plain - motion), most);
+	assert_int_equal(sx_frame_bytes_most(2, 3, most - plain - motion + 8), most);
+	assert_int_equal(sx_frame_bytes_most(2, 3, most - plain), most);
+	assert_int_equal(sx_frame_bytes_most(2, 3, most - plain + 8), 0);
+	assert_int_equal(sx_frame_bytes_most(2, UINT32_MAX, 0), 0);
+}
+
 /* Objects lie between stixels and records of motion, and are left out after the records. */
 static void objects_travel(void **state)
 {
@@ -952,6 +966,7 @@ int main(void)
 		cmocka_unit_test(contradictions_are_not_packed),
 		cmocka_unit_test(frames_shrink),
 		cmocka_unit_test(motion_travels),
+		cmocka_unit_test(motion_refuses_no_counts),
 		cmocka_unit_test(objects_travel),
 		cmocka_unit_test(false_objects_are_refused),
 		cmocka_unit_test(frames_of_1_7_shrink),
