@@ -308,6 +308,21 @@ class Recordings(Folder):
         player.send_signal(signal.SIGTERM)
         self.assertIn("frames of instance 'front'", self.ended(player)[0])
 
+    def test_room_for_motion_of_later_frames(self):
+        """The end of a recording from a pipe is not known, so its frames may have motion and objects later."""
+        made, name = self.make(30), self.name()
+        with open(made, "rb") as f:
+            data = f.read()
+        columns, = struct.unpack_from("<I", frames_of(made)[0], 104)
+        player = self.start("-i", name, "replay", "-", stdin=subprocess.PIPE)
+        player.stdin.write(data[:len(data) // 2])
+        player.stdin.flush()
+        until(lambda: self.ring(name), "the ring")
+        with open("/dev/shm/stixeld." + name, "rb") as f:
+            capacity, = struct.unpack("<I", os.pread(f.fileno(), 4, 40))
+        # header, offsets, 64 objects, and in each column 64 stixels with their records and numbers of objects
+        self.assertGreaterEqual(capacity, 872 + 4 * (columns + 1) + 64 * 80 + 64 * columns * (16 + 8 + 1))
+
     # ---- errors ----
 
     def test_a_daemon_is_not_replaced(self):

@@ -116,14 +116,14 @@ static size_t larger(size_t a, size_t b)
 }
 
 /*
- * Chooses the frame size of a life: room for this frame and the expected later ones, so that a larger frame
- * does not end the life.
+ * Chooses the frame size of a life: room for this frame and the expected later ones, so that a larger frame does not end
+ * the life. Later frames may have motion and objects, even if this one has none.
  */
 static void choose_capacity(struct player *p, const struct stixel_frame_header *h)
 {
 	const struct sx_record_end *end = &sx_recording_state(p->recording)->end;
 	size_t bare = h->plane_kind ? h->plane_offset : h->frame_bytes, images = h->frame_bytes - bare;
-	size_t typical = sx_frame_bytes(h->columns, h->columns * PER_COLUMN, 0);
+	size_t typical = sx_frame_bytes_most(h->columns, h->columns * PER_COLUMN, 0);
 	bool known = sx_recording_state(p->recording)->end_known &&
 		     end->frame_bytes_max <= STIXEL_FRAME_BYTES_MAX &&
 		     end->frame_bytes_max_bare <= end->frame_bytes_max;
@@ -134,6 +134,8 @@ static void choose_capacity(struct player *p, const struct stixel_frame_header *
 	}
 	p->capacity_bare = larger(bare, typical);
 	p->capacity = larger(p->capacity_bare + images, h->frame_bytes);
+	if (p->capacity > STIXEL_FRAME_BYTES_MAX)
+		p->capacity = STIXEL_FRAME_BYTES_MAX;
 	if (known)
 		p->capacity = larger(h->frame_bytes, end->frame_bytes_max);
 }
