@@ -8,6 +8,7 @@
 #define SX_BASE_READ_AT_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -30,6 +31,12 @@ static inline ssize_t sx_read_at(int fd, void *to, size_t bytes, uint64_t at)
 		done += (size_t)n;
 	}
 	return (ssize_t)done;
+}
+
+/* Reads all bytes at offset at. False: the file ends before, or cannot be read. Thread: any. */
+static inline bool sx_read_whole_at(int fd, void *to, size_t bytes, uint64_t at)
+{
+	return sx_read_at(fd, to, bytes, at) == (ssize_t)bytes;
 }
 
 #endif

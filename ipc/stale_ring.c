@@ -27,11 +27,6 @@
 /* 3.5 heartbeats, if the heartbeat is the only information about the publisher */
 #define BEATS_NS (SX_NS_PER_S * 7 / 2)
 
-static bool read_whole(int fd, void *to, size_t bytes, off_t at)
-{
-	return sx_read_at(fd, to, bytes, (uint64_t)at) == (ssize_t)bytes;
-}
-
 void sx_stale_ring_open(struct sx_stale_ring *e, const char *path, uint64_t magic)
 {
 	struct stat st;
@@ -46,10 +41,10 @@ void sx_stale_ring_open(struct sx_stale_ring *e, const char *path, uint64_t magi
 	fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && read_whole(fd, &e->header, sizeof(e->header), 0) &&
-	    e->header.magic == magic && e->header.abi_major == STIXEL_ABI_MAJOR &&
-	    e->header.live_offset == STIXEL_RING_LIVE_OFFSET &&
-	    read_whole(fd, &e->live, sizeof(e->live), STIXEL_RING_LIVE_OFFSET)) {
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    sx_read_whole_at(fd, &e->header, sizeof(e->header), 0) && e->header.magic == magic &&
+	    e->header.abi_major == STIXEL_ABI_MAJOR && e->header.live_offset == STIXEL_RING_LIVE_OFFSET &&
+	    sx_read_whole_at(fd, &e->live, sizeof(e->live), STIXEL_RING_LIVE_OFFSET)) {
 		e->fd = fd;
 		e->is_ring = true;
 		e->unseen = e->header.pid_namespace && e->header.pid_namespace != sx_process_namespace();
@@ -150,8 +145,8 @@ void sx_stale_ring_retire(const struct sx_stale_ring *e)
 	uint32_t bell;
 	uint8_t *page;
 
-	if (e->fd < 0 ||
-	    !read_whole(e->fd, &bell, sizeof(bell), at + (off_t)offsetof(struct stixel_ring_live, bell)))
+	if (e->fd < 0 || !sx_read_whole_at(e->fd, &bell, sizeof(bell),
+					   (uint64_t)at + offsetof(struct stixel_ring_live, bell)))
 		return;
 	bell++;
 	(void)!pwrite(e->fd, &state, sizeof(state), at + (off_t)offsetof(struct stixel_ring_live, state));

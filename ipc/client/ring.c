@@ -57,12 +57,6 @@ static bool owner_trusted(uid_t uid, const char *path)
 	return sx_runtime_dir_trusts(uid, strncmp(name, "stixeld.", 8) == 0 ? name + 8 : "");
 }
 
-/* Reads bytes at offset at. False: the object is shorter than its header said. */
-static bool map_read_at(const struct sx_map *m, void *to, size_t bytes, uint64_t at)
-{
-	return sx_read_at(m->fd, to, bytes, at) == (ssize_t)bytes;
-}
-
 static int map_object(struct sx_map *m, const char *path, unsigned flags)
 {
 	struct stat st;
@@ -88,9 +82,7 @@ static int map_object(struct sx_map *m, const char *path, unsigned flags)
 	 * SIGBUS.
 	 */
 	m->foreign = !trusted || st.st_mode & (S_IWGRP | S_IWOTH);
-	/*
-	 * Reads instead of the map: if the file shrinks meanwhile, the result is an error and not a SIGBUS.
-	 */
+	/* A read is used and not the map: a file that shrinks meanwhile then gives an error and no SIGBUS. */
 	n = sx_read_at(m->fd, &m->header, sizeof(m->header), 0);
 	if (n != (ssize_t)sizeof(m->header))
 		return n < 0 ? (int)n : -EPROTO;
@@ -189,7 +181,7 @@ static struct stixel_ring_live map_read_live(const struct sx_map *m)
 {
 	struct stixel_ring_live live;
 
-	if (!map_read_at(m, &live, sizeof(live), m->header.live_offset))
+	if (!sx_read_whole_at(m->fd, &live, sizeof(live), m->header.live_offset))
 		memset(&live, 0, sizeof(live));
 	__atomic_thread_fence(__ATOMIC_ACQUIRE); /* same order as the loads below */
 	return live;
@@ -241,7 +233,7 @@ static int slot_load(const struct sx_map *m, uint64_t at, uint64_t n, struct sti
 {
 	if (!m->foreign)
 		ret->sequence = __atomic_load_n(&slot_at(m, at)->sequence, __ATOMIC_ACQUIRE);
-	else if (!map_read_at(m, ret, sizeof(*ret), at))
+	else if (!sx_read_whole_at(m->fd, ret, sizeof(*ret), at))
 		return -EPROTO;
 	if (ret->sequence > 2 * n)
 		return -EAGAIN;
@@ -273,7 +265,7 @@ static int slot_copy(const struct sx_map *m, uint64_t at, uint8_t *to, size_t by
 {
 	at += m->header.slot_header_bytes;
 	if (m->foreign)
-		return map_read_at(m, to, bytes, at) ? 0 : -EPROTO;
+		return sx_read_whole_at(m->fd, to, bytes, at) ? 0 : -EPROTO;
 	map_load_words(to, (const uint64_t *)(m->base + at), bytes);
 	return 0;
 }
@@ -294,7 +286,7 @@ static bool slot_still(const struct sx_map *m, uint64_t at, uint64_t sequence)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (!m->foreign)
 		now = __atomic_load_n(&slot_at(m, at)->sequence, __ATOMIC_RELAXED);
-	else if (!map_read_at(m, &now, sizeof(now), at))
+	else if (!sx_read_whole_at(m->fd, &now, sizeof(now), at))
 		return false;
 	return now == sequence;
 #endif

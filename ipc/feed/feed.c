@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/contract.h"
+#include "base/read_at.h"
 #include "base/why.h"
 #include "ipc/check.h"
 #include "ipc/feed/feed_kind.h"
@@ -165,7 +166,7 @@ static bool still(const struct sx_feed *f, uint64_t n)
 #endif
 	/* This pread() must read later than the copy. The fence orders them for compiler and processor. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return sx_feed_read(f->found.fd, &sequence, sizeof(sequence), slot_at(f, n)) && sequence == 2 * n;
+	return sx_read_whole_at(f->found.fd, &sequence, sizeof(sequence), slot_at(f, n)) && sequence == 2 * n;
 }
 
 /* ---- content of the ring ---- */
@@ -191,10 +192,10 @@ static int read_header(struct sx_feed *f, uint64_t n, union sx_feed_header *h, i
 	struct stixel_ring_slot slot;
 
 	sx_must(n, >, 0);
-	if (!sx_feed_read(f->found.fd, &slot, sizeof(slot), slot_at(f, n)) || slot.sequence < 2 * n)
+	if (!sx_read_whole_at(f->found.fd, &slot, sizeof(slot), slot_at(f, n)) || slot.sequence < 2 * n)
 		goto damaged;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (!sx_feed_read(f->found.fd, h, sizeof(*h), slot_at(f, n) + f->found.header.slot_header_bytes))
+	if (!sx_read_whole_at(f->found.fd, h, sizeof(*h), slot_at(f, n) + f->found.header.slot_header_bytes))
 		goto damaged;
 	if (slot.sequence != 2 * n || !still(f, n))
 		return -EAGAIN;
@@ -257,7 +258,7 @@ static void read_new(struct sx_feed *f, uint64_t head, int64_t now_ns)
 static bool read_live(const struct sx_feed *f, struct stixel_ring_live *live)
 {
 	for (int try = 0; try < 2; try++)
-		if (sx_feed_read(f->found.fd, live, sizeof(*live), f->found.header.live_offset) &&
+		if (sx_read_whole_at(f->found.fd, live, sizeof(*live), f->found.header.live_offset) &&
 		    live->head >= f->seen)
 			return true;
 	return false;
@@ -319,7 +320,7 @@ static bool copy(struct sx_feed *f, struct entry *e, void *to)
 
 	sx_must(e->number, !=, 0);
 	sx_must(sx_feed_data_bytes(f->p.kind, &e->header), <=, sx_feed_bytes(&f->p));
-	if (sx_feed_read(f->found.fd, to, sx_feed_data_bytes(f->p.kind, &e->header), at) &&
+	if (sx_read_whole_at(f->found.fd, to, sx_feed_data_bytes(f->p.kind, &e->header), at) &&
 	    still(f, e->number))
 		return true;
 	e->number = 0;

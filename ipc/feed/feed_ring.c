@@ -44,12 +44,6 @@ bool sx_feed_dirs_init(struct sx_feed_dirs *dirs, const struct sx_feed_params *p
 	return dirs->count > 0;
 }
 
-bool sx_feed_read(int fd, void *to, size_t bytes, uint64_t at)
-{
-	sx_must(fd, >=, 0);
-	return sx_read_at(fd, to, bytes, at) == (ssize_t)bytes;
-}
-
 /*
  * Opens a path. Returns -ENOENT if there is no object or the folder is closed to this user. Other errors come
  * with a message in why.
@@ -80,7 +74,7 @@ static int open_ring(const struct sx_feed_dirs *dirs, int dir, struct sx_feed_ri
 	sx_must_index(dir, dirs->count);
 	if (r < 0)
 		goto fail;
-	r = sx_feed_read(ring->fd, &ring->header, sizeof(ring->header), 0)
+	r = sx_read_whole_at(ring->fd, &ring->header, sizeof(ring->header), 0)
 		    ? sx_ring_check(&ring->header, dirs->words->magic, (uint64_t)st.st_size)
 		    : -EPROTO;
 	if (r == 0 && ring->header.slot_count > STIXEL_SCORES_SLOTS_MAX)

@@ -46,7 +46,5 @@ bool sx_feed_find(const struct sx_feed_dirs *dirs, struct sx_feed_ring *ring, co
  * folder has one.
  */
 bool sx_feed_find_other(const struct sx_feed_dirs *dirs, const struct sx_feed_ring *ring, bool gone);
-/* Reads all bytes. False: the object is shorter than it says. */
-bool sx_feed_read(int fd, void *to, size_t bytes, uint64_t at);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/read_at.h"
 #include "stixel.h"
 #include "tools/common/instances.h"
 
@@ -24,7 +25,7 @@ bool sx_ring_other_layout(const char *instance, const char *program, char text[S
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	other = pread(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) && h.magic == STIXEL_RING_MAGIC &&
+	other = sx_read_whole_at(fd, &h, sizeof(h), 0) && h.magic == STIXEL_RING_MAGIC &&
 		h.abi_major != STIXEL_ABI_MAJOR;
 	close(fd);
 	if (other && h.abi_major > STIXEL_ABI_MAJOR)

@@ -15,23 +15,29 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/read_at.h"
 #include "ipc/check.h"
 #include "tools/common/instances.h"
 
 enum { TRIES = 8 };
 
+/* Returns the offset of the slot of frame n. */
+static uint64_t slot_at(const struct stixel_ring_header *h, uint64_t n)
+{
+	return h->slots_offset + (n & (h->slot_count - 1)) * (uint64_t)h->slot_stride;
+}
+
 /* Reads the header of frame n by the rules of docs/use/shm.md. False: overwritten meanwhile, or damaged. */
 static bool frame_header(int fd, const struct stixel_ring_header *h, uint64_t n,
 			 struct stixel_frame_header *frame)
 {
-	const off_t at = (off_t)(h->slots_offset + (n & (h->slot_count - 1)) * (uint64_t)h->slot_stride);
+	const uint64_t at = slot_at(h, n);
 	struct stixel_ring_slot before, after;
 
 	memset(frame, 0, sizeof(*frame));
-	return pread(fd, &before, sizeof(before), at) == (ssize_t)sizeof(before) &&
-	       pread(fd, frame, STIXEL_HEADER_BYTES_LEAST, at + h->slot_header_bytes) ==
-		       (ssize_t)STIXEL_HEADER_BYTES_LEAST &&
-	       pread(fd, &after, sizeof(after), at) == (ssize_t)sizeof(after) && before.sequence == 2 * n &&
+	return sx_read_whole_at(fd, &before, sizeof(before), at) &&
+	       sx_read_whole_at(fd, frame, STIXEL_HEADER_BYTES_LEAST, at + h->slot_header_bytes) &&
+	       sx_read_whole_at(fd, &after, sizeof(after), at) && before.sequence == 2 * n &&
 	       after.sequence == 2 * n && frame->magic == STIXEL_FRAME_MAGIC && frame->epoch == h->epoch &&
 	       frame->number == n;
 }
@@ -39,12 +45,10 @@ static bool frame_header(int fd, const struct stixel_ring_header *h, uint64_t n,
 /* Reads the newer fields of a header, beyond the least size, if this publisher has them. */
 static void frame_rest(int fd, const struct stixel_ring_header *h, struct stixel_frame_header *frame)
 {
-	const off_t at =
-		(off_t)(h->slots_offset + (frame->number & (h->slot_count - 1)) * (uint64_t)h->slot_stride);
+	const uint64_t at = slot_at(h, frame->number) + h->slot_header_bytes;
 	struct stixel_frame_header whole;
 
-	if (frame->header_bytes >= sizeof(whole) &&
-	    pread(fd, &whole, sizeof(whole), at + h->slot_header_bytes) == (ssize_t)sizeof(whole) &&
+	if (frame->header_bytes >= sizeof(whole) && sx_read_whole_at(fd, &whole, sizeof(whole), at) &&
 	    whole.number == frame->number)
 		*frame = whole;
 }
@@ -83,11 +87,10 @@ static int ring_frames(struct ctl_ring *r, const char *path)
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) == 0 && pread(fd, &r->header, sizeof(r->header), 0) == (ssize_t)sizeof(r->header))
+	if (fstat(fd, &st) == 0 && sx_read_whole_at(fd, &r->header, sizeof(r->header), 0))
 		code = sx_ring_check(&r->header, STIXEL_RING_MAGIC, (uint64_t)st.st_size);
 	for (int i = 0; code == 0 && i < TRIES && !r->newest.magic; i++) {
-		if (pread(fd, &live, sizeof(live), r->header.live_offset) != (ssize_t)sizeof(live) ||
-		    !live.head)
+		if (!sx_read_whole_at(fd, &live, sizeof(live), r->header.live_offset) || !live.head)
 			break;
 		if (!frame_header(fd, &r->header, live.head, &r->newest))
 			r->newest.magic = 0;

@@ -18,6 +18,7 @@ import recordings
 from support import BUILD, Folder, program, run, until
 
 CTL = program("stixelctl")
+TORTURE = os.path.join(BUILD, "tests", "torture", "torture-stixelctl")
 MAKE = os.path.join(BUILD, "tests", "recording", "make-recording")
 SANITIZED = bool(os.environ.get("SX_SANITIZED"))  # the sanitizer keeps freed memory
 SMALL = ("plain", 12, 0)  # encoding, columns, width of the image
@@ -322,6 +323,30 @@ class Recordings(Folder):
             capacity, = struct.unpack("<I", os.pread(f.fileno(), 4, 40))
         # header, offsets, 64 objects, and in each column 64 stixels with their records and numbers of objects
         self.assertGreaterEqual(capacity, 872 + 4 * (columns + 1) + 64 * 80 + 64 * columns * (16 + 8 + 1))
+
+    @unittest.skipUnless(os.path.exists(TORTURE), "this build has no tests/torture")
+    def test_a_ring_read_in_parts(self):
+        """A read that is interrupted, or gives half, changes nothing of what `stixelctl doctor` says of a ring."""
+        name, report, faults = self.name(), self.path("report"), {"EINTR": 1, "half": 2}
+        self.start("-i", name, "replay", self.make(500, fps=50), "--loop")
+        until(lambda: self.ring(name), "the ring")
+        with open("/dev/shm/stixeld." + name, "rb") as f:  # `doctor` reads each slot that has a frame
+            until(lambda: struct.unpack("<Q", os.pread(f.fileno(), 8, 1024))[0] > 8, "frames in all slots")
+
+        def doctor(**env):
+            r = subprocess.run([TORTURE, "-i", name, "doctor"], env=dict(self.env, **env), stdout=subprocess.PIPE,
+                               text=True, timeout=60, check=False)
+            return [line for line in r.stdout.splitlines()
+                    if re.match(r"\w+ +(instance|shared memory) ", line) and " MB are free" not in line]
+        want = doctor(TORTURE_REPORT=report)
+        self.assertIn("is a replay of a recording", want[0])
+        with open(report, encoding="ascii") as f:
+            reads = re.findall(r"^call read (\d+) pread64 ", f.read(), re.MULTILINE)
+        self.assertGreater(len(reads), 5)
+        for nth in reads:
+            for fault, number in faults.items():
+                with self.subTest(read=nth, fault=fault):
+                    self.assertEqual(doctor(TORTURE="read:%s/%d" % (nth, number)), want)
 
     # ---- errors ----
 

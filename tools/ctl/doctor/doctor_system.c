@@ -14,6 +14,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/read_at.h"
 #include "ipc/frame.h"
 #include "ipc/process.h"
 #include "stixel.h"
@@ -56,7 +57,7 @@ static void look_at_ring(struct doctor *d, const char *folder, const char *name)
 	struct stixel_ring_header h;
 	char path[DOCTOR_PATH_BYTES + 80];
 	bool own = strcmp(name + strlen("stixeld."), d->instance) == 0;
-	ssize_t n;
+	bool is_ring;
 	int fd;
 
 	/* look_for_rings() passes no longer names, which gcc 9 does not see */
@@ -71,9 +72,9 @@ static void look_at_ring(struct doctor *d, const char *folder, const char *name)
 				   path);
 		return;
 	}
-	n = pread(fd, &h, sizeof(h), 0);
+	is_ring = sx_read_whole_at(fd, &h, sizeof(h), 0) && h.magic == STIXEL_RING_MAGIC;
 	close(fd);
-	if (n != (ssize_t)sizeof(h) || h.magic != STIXEL_RING_MAGIC)
+	if (!is_ring)
 		doctor_say(d, own ? DOCTOR_PROBLEM : DOCTOR_WARNING, "shared memory", "remove it",
 			   "%s is no ring", path);
 	else if (owner_is_dead(d, &h))
