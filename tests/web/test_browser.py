@@ -265,7 +265,7 @@ class Browser(Page):
               view.setUint8(880 + STIXEL.kind, KIND.object);
               u16(FRAME.object_count, 3);
               u16(FRAME.object_bytes, each);
-              [MOTION.moves, OBJECT.stands, 0].forEach((state, k) => {
+              [MOTION.moves, MOTION.stands, 0].forEach((state, k) => {
                 const at = 904 + k * each, reals = {x: [-3 + 3 * k, 0.5, 10], width: [2, 1], vx: [2, -8]};
                 u32(at + OBJECT.id, 5 + k);
                 view.setUint8(at + OBJECT.state, state);
@@ -299,10 +299,13 @@ class Browser(Page):
                 return n > 20;
               });
               plan.remove();
-              const old = bytes.slice();
-              new DataView(old.buffer).setUint32(FRAME.header_bytes, 856, true);
+              const before = (header) => { // the objects of a frame whose header ends before, or between, their fields
+                const old = bytes.slice();
+                new DataView(old.buffer).setUint32(FRAME.header_bytes, header, true);
+                return readFrame(old).objects;
+              };
               done([movers(frame), pixels(frame), pixels({...frame, blind: true}), colours, stixelWords(frame, 0),
-                readFrame(old).objects, readFrame(bytes.slice(0, bytes.length)).objects.length]);
+                [before(856), before(864)], readFrame(bytes.slice(0, bytes.length)).objects.length]);
             }).catch((e) => done(`${e.stack}`));""")
         self.assertIsInstance(got, list, got)
         things, sides, blind, colours, words, old, count = got
@@ -314,7 +317,22 @@ class Browser(Page):
         self.assertEqual((sides[3], blind), (True, [0, 0, 0, False]))  # the arrow
         self.assertEqual(colours, [True, False, True])
         self.assertIn(" · object 5 · ", words)
-        self.assertEqual((old, count), (None, 3))
+        self.assertEqual((old, count), ([None, None], 3))
+
+    def test_the_legend_of_what_moves(self):
+        """The legend has the arrow also if a frame has objects, but no records of motion, which did not fit."""
+        self.open()
+        legend = self.browser.find_element(By.ID, "legend-moves")
+        until(lambda: self.data("frame"), what="a frame")
+        self.assertFalse(legend.is_displayed())
+        self.browser.execute_async_script("""const done = arguments[0], read = DataView.prototype.getUint32;
+            import("/layout.js").then(({FRAME}) => {
+              DataView.prototype.getUint32 = function (at, little) { // an empty table of objects behind the header
+                return at === FRAME.objects_offset ? 872 : read.call(this, at, little);
+              };
+              done();
+            });""")
+        until(legend.is_displayed, what="the legend")
 
     def charts(self, script, *args):
         """Runs a script with the module of the charts as m. Returns its result."""

@@ -129,6 +129,7 @@ static void print_frame(void)
 	FIELD(object_of_offset);
 	FIELD(object_count);
 	FIELD(object_bytes);
+	FIELD(motion_reserved);
 	puts("};");
 }
 
@@ -160,7 +161,7 @@ static void print_object(void)
 	OBJECT_FIELD(vx);
 	OBJECT_FIELD(unseen_s);
 	OBJECT_FIELD(left);
-	printf("\tstands: %d,\n};\n", STIXEL_MOTION_STANDS);
+	puts("};");
 }
 
 static void print_layout(void)
@@ -182,11 +183,12 @@ static void print_layout(void)
 	STIXEL_FIELD(flags);
 	puts("};");
 	puts("// offsets in a record of motion");
-	printf("export const MOTION = {bytes: %zu, vx: %zu, vz: %zu, sigma_x: %zu, sigma_z: %zu, state: %zu, moves: %d};\n",
+	printf("export const MOTION = {bytes: %zu, vx: %zu, vz: %zu, sigma_x: %zu, sigma_z: %zu, state: %zu, "
+	       "stands: %d, moves: %d};\n",
 	       sizeof(struct stixel_motion), offsetof(struct stixel_motion, vx),
 	       offsetof(struct stixel_motion, vz), offsetof(struct stixel_motion, sigma_x),
 	       offsetof(struct stixel_motion, sigma_z), offsetof(struct stixel_motion, state),
-	       STIXEL_MOTION_MOVES);
+	       STIXEL_MOTION_STANDS, STIXEL_MOTION_MOVES);
 	print_object();
 	printf("export const DISPARITY_UNKNOWN = %u;\n", STIXEL_DISPARITY_UNKNOWN);
 	printf("// in the order of their numbers\nexport const KIND = {");

@@ -256,7 +256,7 @@ function display(set) {
   if (panes.open("space"))
     space?.show(f, picture, ground === "disparity" ? "off" : colour);
   showScale(set.scale);
-  $("legend-moves").hidden = !f.motion;
+  $("legend-moves").hidden = !f.motion && !f.objects;
 }
 
 function present(set) {

@@ -106,7 +106,7 @@ function readMotion(view, at, count) {
 // Reads the objects: identity, whether each moves or stands (else that is unknown), foot and size, m, velocity, m/s, and
 // extent in the picture, px. Returns null if the publisher does not follow objects.
 function readObjects(view, header) {
-  const at = header >= FRAME.object_bytes + 2 ? view.getUint32(FRAME.objects_offset, true) : 0;
+  const at = header >= FRAME.motion_reserved + 4 ? view.getUint32(FRAME.objects_offset, true) : 0;
   const count = at && view.getUint16(FRAME.object_count, true), bytes = at && view.getUint16(FRAME.object_bytes, true);
   if (!at || at + count * bytes > view.byteLength)
     return null;
@@ -114,7 +114,7 @@ function readObjects(view, header) {
     const from = at + i * bytes, real = (o) => view.getFloat32(from + o, true), state = view.getUint8(from + OBJECT.state);
     const [x, y, z] = [0, 4, 8].map((o) => real(OBJECT.x + o));
     return {
-      id: view.getUint32(from + OBJECT.id, true), moves: state === MOTION.moves, stands: state === OBJECT.stands, x, y, z,
+      id: view.getUint32(from + OBJECT.id, true), moves: state === MOTION.moves, stands: state === MOTION.stands, x, y, z,
       width: real(OBJECT.width), vx: real(OBJECT.vx), vz: real(OBJECT.vx + 4), seen: !real(OBJECT.unseen_s),
       box: [0, 2, 4, 6].map((o) => view.getUint16(from + OBJECT.left + o, true)), // left, right, top, bottom, inclusive
     };
