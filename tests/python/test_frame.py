@@ -205,6 +205,10 @@ class Values(unittest.TestCase):
                 stixel.load(self.objects_frame(wrong, [0, 1, 3]))
         with self.assertRaises(stixel.Damaged):
             stixel.load(self.objects_frame(objects, [0, 1, 4]))
+        # the header ends before the number of objects
+        f = stixel.load(of_before(self.objects_frame(objects, [0, 1, 3]), 8, 864))
+        self.assertNotEqual(f.header["objects_offset"], 0)
+        self.assertEqual((f.objects, f.object_of, len(f.object_ahead(0.5))), (None, None, 0))
 
     def test_an_older_publisher(self):
         old = stixel.load(of_1_2(pack(COLUMNS, road_origin=1, road_slope=0.25, road_offset=-50, height_m=1.5,

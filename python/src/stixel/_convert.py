@@ -15,7 +15,7 @@ import numpy as np
 from ._check import aligned
 from ._classes import labels_of
 from ._layout import (BOX, FREE_COLUMN, PLACE, POINT, CBoxesOptions, CFrame, CFreeOptions, Coordinates, CPointsOptions,
-                      CScanOptions, PointsOf, ScanAs)
+                      CScanOptions, PointsOf, ScanAs, objects_at)
 from ._library import library
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def ahead_of(data: bytes, header: Any, seconds: float) -> NDArray[Any]:
 def object_ahead_of(data: bytes, header: Any, seconds: float) -> NDArray[Any]:
     """Implements Frame.object_ahead()."""
     frame, words = c_frame(data, header)
-    places = np.empty(int(header["object_count"]) if header["objects_offset"] else 0, PLACE)
+    places = np.empty(int(header["object_count"]) if objects_at(header) else 0, PLACE)
     if library().object_ahead(ctypes.byref(frame), seconds, places.ctypes.data, len(places)) < 0:
         raise ValueError("object_ahead: %r s is not a time of 0 s or more" % (seconds,))
     return places
@@ -132,13 +132,13 @@ def scan_of(data: bytes, header: Any, values: Any, names: Names) -> Scan:
     _set(o, _by_class(values, names), "a scan")
     if "range_min" not in values:  # the default is the frame's range_min, which may lie beyond the caller's range_max
         o.range_min = min(o.range_min, max(o.range_max, 0))
-    ranges, begins, speeds = (np.empty(o.count, np.float32) for _ in range(3))
+    ranges, begins = (np.empty(o.count, np.float32) for _ in range(2))
+    speeds = np.empty(o.count, np.float32) if header["motion_offset"] else None
     if library().scan_speeds(ctypes.byref(frame), ctypes.byref(o), ctypes.sizeof(o), ranges.ctypes.data,
-                             begins.ctypes.data, speeds.ctypes.data) < 0:
+                             begins.ctypes.data, None if speeds is None else speeds.ctypes.data) < 0:
         raise ValueError("scan: options out of their limits, see <stixel_convert.h>: %s"
                          % ", ".join("%s %g" % (name, getattr(o, name)) for name, *_ in o._fields_))
-    return Scan(ranges, o.angle_min, o.angle_increment, o.range_min, o.range_max, begins,
-                speeds if header["motion_offset"] else None)
+    return Scan(ranges, o.angle_min, o.angle_increment, o.range_min, o.range_max, begins, speeds)
 
 
 def boxes_of(data: bytes, header: Any, values: Any) -> NDArray[Any]:

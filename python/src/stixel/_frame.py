@@ -16,7 +16,8 @@ from ._classes import PublisherClasses, labels_of
 from ._convert import Scan, ahead_of, boxes_of, free_of, object_ahead_of, points_of, scan_of
 from ._geometry import Camera, Road, disparity_cloud, stixel_disparity, stixel_quads
 from ._layout import (CLASSES_MAX, IMAGE_DISPARITY_INVALID, IMAGE_DISPARITY_PER_PX, MOTION_RECORD, OBJECT, STIXEL,
-                      VELOCITY, Clock, FrameFlag, Free, MotionState, Plane, PointsOf, RoadOrigin, Stamp, header_of)
+                      VELOCITY, Clock, FrameFlag, Free, MotionState, Plane, PointsOf, RoadOrigin, Stamp, header_of,
+                      objects_at)
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -332,21 +333,23 @@ class Frame:
     def objects(self) -> Optional[NDArray[Any]]:
         """Things that move, with an identity that lasts (dtype stixel.OBJECT, struct stixel_object of <stixel.h>).
 
-        They are in the order of their id. None: the publisher does not follow objects (motion.mode = filter does).
+        They are in the order of their id. None: the publisher does not follow objects (motion.mode = filter does), or
+        they did not fit into the frame.
         x, y, z: m to the right, down and ahead of the left camera; vx, vz: m/s over the ground; state:
         stixel.MotionState, and greater values mean UNKNOWN.
         """
         h = self._header
-        if not h["objects_offset"]:
+        at = objects_at(h)
+        if not at:
             return None
         count, each = int(h["object_count"]), int(h["object_bytes"])
-        return np.ndarray((count,), OBJECT, self._data, int(h["objects_offset"]) if count else 0, (each,))
+        return np.ndarray((count,), OBJECT, self._data, at if count else 0, (each,))
 
     @property
     def object_of(self) -> Optional[NDArray[np.intp]]:
-        """For each stixel the index of its object in objects, -1: none. None: the publisher does not follow objects."""
+        """For each stixel the index of its object in objects, -1: none. None: as objects."""
         h = self._header
-        if not h["objects_offset"]:
+        if not objects_at(h):
             return None
         if not h["object_count"]:
             return np.full(int(h["stixel_count"]), -1, np.intp)

@@ -319,6 +319,11 @@ def header_of(data: bytes) -> Any:
     return np.frombuffer(data[:known].ljust(HEADER.itemsize, b"\0"), HEADER, 1)[0]
 
 
+def objects_at(header: Any) -> int:
+    """Returns where a frame has its table of objects, bytes; 0: it has none, or its header ends before the fields."""
+    return int(header["objects_offset"]) if header["header_bytes"] >= offset_of("motion_reserved") + 4 else 0
+
+
 class CFrame(ctypes.Structure):
     """struct stixel_frame"""
 
