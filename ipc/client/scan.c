@@ -176,17 +176,21 @@ static void scan_put_free(struct sx_scan *s, struct sx_scan_span span)
 	}
 }
 
-/* Returns the part of the velocity of the obstacle that is being added along angle i. */
-static float scan_speed(const struct sx_scan *s, int64_t i)
+/* Returns the direction of angle i along the road. */
+static struct sx_vector scan_ray(const struct sx_scan *s, int64_t i)
 {
-	double sine, cosine;
+	struct sx_vector ray = {0};
 
-	sx_sin_cos((double)s->o.angle_min + (double)i * (double)s->o.angle_increment, &sine, &cosine);
-	return (float)(s->velocity.x * cosine + s->velocity.y * sine);
+	sx_must_or(return ray, i, <, s->o.count);
+	sx_sin_cos((double)s->o.angle_min + (double)i * (double)s->o.angle_increment, &ray.y, &ray.x);
+	return ray;
 }
 
-/* Enters a range. near: its value if it is less than range_min. */
-static void scan_put_range(struct sx_scan *s, int64_t i, double range, float near)
+/*
+ * Enters a range. ray: direction of angle i; read only if s->speed_known. near: value of the range if it is less than
+ * range_min.
+ */
+static void scan_put_range(struct sx_scan *s, int64_t i, struct sx_vector ray, double range, float near)
 {
 	float *r = &s->ranges[i];
 	float nearer;
@@ -199,19 +203,15 @@ static void scan_put_range(struct sx_scan *s, int64_t i, double range, float nea
 		return;
 	*r = nearer;
 	if (s->speeds)
-		s->speeds[i] = s->speed_known ? scan_speed(s, i) : NAN;
+		s->speeds[i] = s->speed_known ? (float)(s->velocity.x * ray.x + s->velocity.y * ray.y) : NAN;
 }
 
-/* Returns the distance at which angle i meets the line from right to left, or fallback if it does not. */
-static double scan_meets(const struct sx_scan *s, int64_t i, struct sx_vector right, struct sx_vector left,
-			 double fallback)
+/* Returns the distance at which a ray meets the line from right to left, or fallback if it does not. */
+static double scan_meets(struct sx_vector ray, struct sx_vector right, struct sx_vector left, double fallback)
 {
-	double sine, cosine, range;
+	const double range = (right.x * left.y - right.y * left.x) /
+			     (ray.x * (left.y - right.y) - ray.y * (left.x - right.x));
 
-	sx_must_or(return fallback, i, <, s->o.count);
-	sx_sin_cos((double)s->o.angle_min + (double)i * (double)s->o.angle_increment, &sine, &cosine);
-	range = (right.x * left.y - right.y * left.x) /
-		(cosine * (left.y - right.y) - sine * (left.x - right.x));
 	return range > 0.0 && range < HUGE_VAL ? range : fallback;
 }
 
@@ -261,12 +261,14 @@ static void scan_put_obstacle(struct sx_scan *s, const struct sx_scan_column *c,
 
 		if (!scan_affords(s, a, SCAN_COST_OF_MEETING))
 			return;
-		for (int64_t i = a.first; i <= a.last; i++)
-			scan_put_range(s, i,
-				       (double)i >= a.from && (double)i <= a.to
-					       ? scan_meets(s, i, right, left, middle)
-					       : middle,
+		for (int64_t i = a.first; i <= a.last; i++) {
+			const bool meets = (double)i >= a.from && (double)i <= a.to;
+			const struct sx_vector ray =
+				meets || s->speed_known ? scan_ray(s, i) : (struct sx_vector){0};
+
+			scan_put_range(s, i, ray, meets ? scan_meets(ray, right, left, middle) : middle,
 				       near);
+		}
 	}
 	if (middle <= (double)s->o.range_max)
 		scan_put_hidden(s, c, span);
