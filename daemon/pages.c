@@ -124,8 +124,8 @@ static void add_applied(struct sx_report *r, double px)
 {
 	const size_t n = strlen(r->motion.range);
 
-	snprintf(r->motion.range + n, sizeof(r->motion.range) - n, "; %+.2f px are added to all disparities",
-		 px);
+	snprintf(r->motion.range + n, sizeof(r->motion.range) - n,
+		 "; %+.2f px are added to the disparities of stixels and road", px);
 }
 
 static void read_motion(struct sx_report *r, const struct sx_telemetry *t)

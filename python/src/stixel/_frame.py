@@ -303,8 +303,9 @@ class Frame:
     def velocities(self) -> Optional[NDArray[Any]]:
         """Velocity of each stixel over the ground (dtype stixel.VELOCITY), in the order of the stixels.
 
-        None: motion is not measured. vx, vz: m/s along the axes of this frame's left camera, to the right and ahead;
-        nan: not measured. sxx, sxz, szz: covariance. state: stixel.MotionState. Each call computes a new array.
+        None: motion is not measured, or the velocities did not fit into the frame. vx, vz: m/s along the axes of this
+        frame's left camera, to the right and ahead; nan: not measured. sxx, sxz, szz: covariance. state:
+        stixel.MotionState. Each call computes a new array.
         """
         h = self._header
         if not h["motion_offset"]:

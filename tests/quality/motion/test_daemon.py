@@ -115,7 +115,7 @@ class Motion(TestCase):
             until(lambda: not motion(i)["range"]["wrong"], what="an offset that is applied")
             r = motion(i)["range"]
             self.assertLess(abs(r["applied_px"] - 1.5), 0.4, r)
-            self.assertRegex(r["text"], r"; \+1\.\d\d px are added to all disparities$")
+            self.assertRegex(r["text"], r"; \+1\.\d\d px are added to the disparities of stixels and road$")
             self.assertIn("too long" if r["error_percent"] > 1 else "px are added", self.doctor(i)[0])
             self.assertGreaterEqual(i.ring().frames()[-1].range_applied, r["applied_px"] - 0.2)
             self.assertLess(abs(r["offset_px"]), 0.4)  # what is still missing
