@@ -20,6 +20,7 @@
 #include "base/contract.h"
 #include "include/stixel_convert.h"
 #include "recording/messages/moving.h"
+#include "recording/messages/parts.h"
 #include "recording/messages/scale.h"
 #include "recording/messages/scene.h"
 
@@ -401,19 +402,11 @@ static void fill_cubes(struct sx_messages *m, Foxglove__Quaternion *upright)
 		const struct sx_scene_box *box = &m->scene.boxes[i];
 		Foxglove__Vector3 *centre = &m->vector[2 * i], *size = centre + 1;
 
-		foxglove__vector3__init(centre);
-		foxglove__vector3__init(size);
-		foxglove__pose__init(&m->pose[i]);
-		foxglove__color__init(&m->colour[i]);
+		*centre = sx_part_vector(box->centre.x, box->centre.y, box->centre.z);
+		*size = sx_part_vector(box->size.x, box->size.y, box->size.z);
+		m->pose[i] = sx_part_pose(centre, upright);
+		m->colour[i] = sx_part_colour(box->colour, 0.9);
 		foxglove__cube_primitive__init(&m->cube[i]);
-		centre->x = sx_scene_rounded(box->centre.x), centre->y = sx_scene_rounded(box->centre.y);
-		centre->z = sx_scene_rounded(box->centre.z);
-		size->x = sx_scene_rounded(box->size.x), size->y = sx_scene_rounded(box->size.y),
-		size->z = sx_scene_rounded(box->size.z);
-		m->pose[i].position = centre;
-		m->pose[i].orientation = upright;
-		m->colour[i].r = box->r, m->colour[i].g = box->g, m->colour[i].b = box->b,
-		m->colour[i].a = 0.9;
 		m->cube[i].pose = &m->pose[i];
 		m->cube[i].size = size;
 		m->cube[i].color = &m->colour[i];
@@ -445,9 +438,8 @@ static int pack_scene(struct sx_messages *m, struct stixel_message *to)
 	Google__Protobuf__Timestamp time = stamp(m->frame.header);
 	Foxglove__Quaternion upright = FOXGLOVE__QUATERNION__INIT;
 	Foxglove__Vector3 zero = FOXGLOVE__VECTOR3__INIT;
-	Foxglove__Pose here = FOXGLOVE__POSE__INIT;
-	Foxglove__Color green = FOXGLOVE__COLOR__INIT;
-	const struct sx_rgb road = sx_palette_class(STIXEL_GROUND);
+	Foxglove__Pose here = sx_part_pose(&zero, &upright);
+	Foxglove__Color green = sx_part_colour(sx_palette_class(STIXEL_GROUND), 0.5);
 	Foxglove__TriangleListPrimitive ground = FOXGLOVE__TRIANGLE_LIST_PRIMITIVE__INIT,
 					*grounds[] = {&ground};
 	Foxglove__SceneEntity entity = FOXGLOVE__SCENE_ENTITY__INIT, moving = FOXGLOVE__SCENE_ENTITY__INIT;
@@ -458,8 +450,6 @@ static int pack_scene(struct sx_messages *m, struct stixel_message *to)
 	if (reserve(m, m->frame.header->stixel_count) < 0 || need_scene(m) < 0)
 		return -ENOMEM;
 	upright.w = 1.0;
-	here.position = &zero, here.orientation = &upright;
-	green.r = road.r / 255.0, green.g = road.g / 255.0, green.b = road.b / 255.0, green.a = 0.5;
 	fill_cubes(m, &upright);
 	fill_quads(m);
 	ground.pose = &here, ground.color = &green;
@@ -499,12 +489,11 @@ static int pack_points(struct sx_messages *m, struct stixel_message *to)
 	Foxglove__Quaternion upright = FOXGLOVE__QUATERNION__INIT;
 	Foxglove__Vector3 zero = FOXGLOVE__VECTOR3__INIT;
 	Foxglove__PointCloud cloud = FOXGLOVE__POINT_CLOUD__INIT;
-	Foxglove__Pose here = FOXGLOVE__POSE__INIT;
+	Foxglove__Pose here = sx_part_pose(&zero, &upright);
 
 	if (need_scene(m) < 0)
 		return -ENOMEM;
 	upright.w = 1.0;
-	here.position = &zero, here.orientation = &upright;
 	for (int i = 0; i < FIELDS; i++) {
 		foxglove__packed_element_field__init(&field[i]);
 		field[i].name = (char *)(uintptr_t)fields[i].name;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/contract.h"
+#include "recording/messages/parts.h"
 #include "recording/messages/scene.h"
 
 #define AHEAD_S 0.5  /* an arrow leads to the place after this time */
@@ -58,31 +59,8 @@ static int reserve(struct sx_moving *m, size_t n)
 	return 0;
 }
 
-static Foxglove__Vector3 vector(double x, double y, double z)
-{
-	Foxglove__Vector3 v = FOXGLOVE__VECTOR3__INIT;
-
-	v.x = sx_scene_rounded(x), v.y = sx_scene_rounded(y), v.z = sx_scene_rounded(z);
-	return v;
-}
-
-static void set_pose(Foxglove__Pose *p, Foxglove__Vector3 *position, Foxglove__Quaternion *orientation)
-{
-	foxglove__pose__init(p);
-	p->position = position;
-	p->orientation = orientation;
-}
-
-static Foxglove__Color colour_of(struct sx_rgb rgb, double alpha)
-{
-	Foxglove__Color c = FOXGLOVE__COLOR__INIT;
-
-	c.r = rgb.r / 255.0, c.g = rgb.g / 255.0, c.b = rgb.b / 255.0, c.a = alpha;
-	return c;
-}
-
 /* Adds an arrow from a foot to its place later. An arrow of the schema points along its own x. */
-static void add_arrow(struct sx_moving *m, struct sx_moving_thing *t, double x, double y, double z, double vx,
+static void add_arrow(struct sx_moving *m, struct sx_moving_thing *t, struct sx_scene_point foot, double vx,
 		      double vz)
 {
 	const struct sx_rgb white = {255, 255, 255};
@@ -93,9 +71,9 @@ static void add_arrow(struct sx_moving *m, struct sx_moving_thing *t, double x, 
 	foxglove__quaternion__init(&t->turn);
 	t->turn.y = sin(turn / 2.0);
 	t->turn.w = cos(turn / 2.0);
-	t->foot = vector(x, y, z);
-	set_pose(&t->along, &t->foot, &t->turn);
-	t->arrow_colour = colour_of(white, 1.0);
+	t->foot = sx_part_vector(foot.x, foot.y, foot.z);
+	t->along = sx_part_pose(&t->foot, &t->turn);
+	t->arrow_colour = sx_part_colour(white, 1.0);
 	t->arrow.pose = &t->along;
 	t->arrow.head_length = sx_scene_rounded(fmin(HEAD_M, length));
 	t->arrow.head_diameter = 3.0 * SHAFT_M;
@@ -115,12 +93,12 @@ static void add_box(struct sx_moving *m, struct sx_moving_thing *t, const struct
 	foxglove__text_primitive__init(&t->text);
 	foxglove__quaternion__init(&t->none);
 	t->none.w = 1.0;
-	t->middle = vector(x, y - 0.5 * height, z + 0.5 * DEPTH_M);
-	t->size = vector((double)o->width, height, DEPTH_M);
-	t->top = vector(x, y - height, z);
-	set_pose(&t->upright, &t->middle, &t->none);
-	set_pose(&t->above, &t->top, &t->none);
-	t->colour = colour_of(sx_palette_label(NULL, o->id), 0.5);
+	t->middle = sx_part_vector(x, y - 0.5 * height, z + 0.5 * DEPTH_M);
+	t->size = sx_part_vector((double)o->width, height, DEPTH_M);
+	t->top = sx_part_vector(x, y - height, z);
+	t->upright = sx_part_pose(&t->middle, &t->none);
+	t->above = sx_part_pose(&t->top, &t->none);
+	t->colour = sx_part_colour(sx_palette_label(NULL, o->id), 0.5);
 	t->cube.pose = &t->upright;
 	t->cube.size = &t->size;
 	t->cube.color = &t->colour;
@@ -149,8 +127,8 @@ static void add_objects(struct sx_moving *m, const struct stixel_frame *frame)
 		m->count++;
 		add_box(m, t, o);
 		if (o->state == STIXEL_MOTION_MOVES)
-			add_arrow(m, t, (double)o->x, (double)o->y, (double)o->z, (double)o->vx,
-				  (double)o->vz);
+			add_arrow(m, t, (struct sx_scene_point){(double)o->x, (double)o->y, (double)o->z},
+				  (double)o->vx, (double)o->vz);
 	}
 }
 
@@ -167,8 +145,8 @@ static void add_stixels(struct sx_moving *m, const struct stixel_frame *frame)
 		if (!stixel_velocity(frame, i, &v) || v.state != STIXEL_MOTION_MOVES || !(z > 0.0) ||
 		    z > SX_SCENE_FAR_M)
 			continue;
-		add_arrow(m, &m->things[m->count++], (middle - h->cx) / h->fx * z,
-			  (s->row_bottom - h->cy) / h->fy * z, z, v.vx, v.vz);
+		add_arrow(m, &m->things[m->count++],
+			  sx_scene_place(h, middle, s->row_bottom, stixel_disparity_px(s)), v.vx, v.vz);
 	}
 }
 

@@ -37,9 +37,8 @@ static int reserve(struct sx_scene *s, size_t count)
 	return 0;
 }
 
-/* Returns the point of an image position with this disparity. Pixel centres have whole numbers. */
-static struct sx_scene_point place(const struct stixel_frame_header *h, double column, double row,
-				   double disparity_px)
+struct sx_scene_point sx_scene_place(const struct stixel_frame_header *h, double column, double row,
+				     double disparity_px)
 {
 	double z = h->fx * h->baseline_m / disparity_px;
 
@@ -64,15 +63,13 @@ static void add_box(struct sx_scene *scene, const struct stixel_frame_header *h,
 {
 	double d = stixel_disparity_px(s);
 	struct edges e = edges_of(h, s);
-	struct sx_scene_point a = place(h, e.left, e.top, d), b = place(h, e.right, e.bottom, d);
-	struct sx_rgb colour = sx_palette_distance(range, d);
+	struct sx_scene_point a = sx_scene_place(h, e.left, e.top, d),
+			      b = sx_scene_place(h, e.right, e.bottom, d);
 
 	scene->boxes[scene->box_count++] = (struct sx_scene_box){
 		.centre = {(a.x + b.x) / 2.0, (a.y + b.y) / 2.0, a.z},
 		.size = {b.x - a.x, b.y - a.y, THICKNESS_M},
-		.r = colour.r / 255.0,
-		.g = colour.g / 255.0,
-		.b = colour.b / 255.0,
+		.colour = sx_palette_distance(range, d),
 	};
 }
 
@@ -91,10 +88,10 @@ static void add_quad(struct sx_scene *scene, const struct stixel_frame_header *h
 		top = least;
 	}
 	scene->quads[scene->quad_count++] = (struct sx_scene_quad){{
-		place(h, e.left, e.bottom, bottom),
-		place(h, e.right, e.bottom, bottom),
-		place(h, e.right, e.top, top),
-		place(h, e.left, e.top, top),
+		sx_scene_place(h, e.left, e.bottom, bottom),
+		sx_scene_place(h, e.right, e.bottom, bottom),
+		sx_scene_place(h, e.right, e.top, top),
+		sx_scene_place(h, e.left, e.top, top),
 	}};
 }
 
@@ -122,7 +119,7 @@ static void add_dots(struct sx_scene *scene, const struct stixel_frame_header *h
 
 		if (here * SX_SCENE_FAR_M < h->fx * h->baseline_m)
 			return;
-		p = place(h, (e.left + e.right) / 2.0, row, here);
+		p = sx_scene_place(h, (e.left + e.right) / 2.0, row, here);
 		scene->dots[scene->dot_count++] =
 			(struct sx_scene_dot){(float)p.x, (float)p.y, (float)p.z, c.r, c.g, c.b, 255};
 	}

@@ -26,7 +26,7 @@ struct sx_scene_point {
 /* An upright object: a thin box. */
 struct sx_scene_box {
 	struct sx_scene_point centre, size;
-	double r, g, b;
+	struct sx_rgb colour;
 };
 
 /*
@@ -61,6 +61,9 @@ static inline double sx_scene_rounded(double m)
 	return rint(m * 1024.0) / 1024.0;
 }
 
+/* Returns the point of an image position with this disparity. Pixel centres have whole numbers. */
+struct sx_scene_point sx_scene_place(const struct stixel_frame_header *h, double column, double row,
+				     double disparity_px);
 /* Returns whether there is a camera model, so that distances are known. */
 bool sx_scene_has_camera(const struct stixel_frame_header *h);
 /*
