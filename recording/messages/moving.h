@@ -12,12 +12,13 @@
 
 /* Parts of an entity, and the memory that they take. Zero it to initialize it. */
 struct sx_moving {
-	size_t room, count; /* things */
-	struct sx_moving_thing *things;
+	size_t arrow_room, arrow_count;
+	struct sx_moving_arrow *arrow_parts;
 	Foxglove__ArrowPrimitive **arrows;
+	size_t box_room, box_count;
+	struct sx_moving_box *box_parts;
 	Foxglove__CubePrimitive **cubes;
 	Foxglove__TextPrimitive **texts;
-	size_t arrow_count, box_count;
 };
 
 /*
