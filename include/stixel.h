@@ -262,15 +262,17 @@ struct stixel_frame_header {
 	uint32_t motion_offset;
 	float range_applied_px; /* offset that the publisher added to the disparities of stixels and road */
 	/*
-	 * Since 1.8, present if header_bytes includes these fields. Offset in the frame of the table of objects:
-	 * object_count records of object_bytes each (struct stixel_object, and what newer publishers add to it), by
-	 * growing id. 0: the publisher does not follow objects (motion.mode), or they did not fit. It is not 0 if the
-	 * publisher follows objects and there are none. stixel_object_at() reads the table.
+	 * Since 1.8. The fields of objects count only if header_bytes includes all of them, to motion_reserved. Offset in
+	 * the frame of the table of objects, bytes. The table has object_count records of object_bytes each, by growing
+	 * id. A record begins with a struct stixel_object, behind which newer publishers may add fields. The offset is 0
+	 * if the publisher does not follow objects (motion.mode), or if they did not fit. If the publisher follows
+	 * objects but has found none, the offset is not 0, and object_count is 0. stixel_object_at() reads the table.
 	 */
 	uint32_t objects_offset;
 	/*
-	 * Offset in the frame of a byte for each stixel, in the same order: 0 if it belongs to no object of the table,
-	 * n if it belongs to object n - 1. 0: there are no objects. stixel_object_of() reads the bytes.
+	 * Offset in the frame of the numbers of objects, bytes: a byte for each stixel, in the same order. The byte is n
+	 * if the stixel belongs to object n - 1 of the table, and 0 if it belongs to none. The offset is 0 if
+	 * object_count is 0. stixel_object_of() reads the bytes.
 	 */
 	uint32_t object_of_offset;
 	uint16_t object_count; /* 0..STIXEL_OBJECTS_MAX */

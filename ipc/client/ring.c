@@ -78,11 +78,11 @@ static int map_object(struct sx_map *m, const char *path, unsigned flags)
 	if (!trusted && !(flags & STIXEL_OPEN_ANY_OWNER))
 		return -EPERM;
 	/*
-	 * A user with write permission may cut the object short. Access to a mapped page that is gone is a
-	 * SIGBUS.
+	 * Another user with write permission may cut the object short. The kernel sends SIGBUS to a process that
+	 * accesses a mapped page beyond the new end.
 	 */
 	m->foreign = !trusted || st.st_mode & (S_IWGRP | S_IWOTH);
-	/* A read is used and not the map: a file that shrinks meanwhile then gives an error and no SIGBUS. */
+	/* The header is read and not mapped: if the file shrinks meanwhile, the read fails without a SIGBUS. */
 	n = sx_read_at(m->fd, &m->header, sizeof(m->header), 0);
 	if (n != (ssize_t)sizeof(m->header))
 		return n < 0 ? (int)n : -EPROTO;
