@@ -256,7 +256,6 @@ static struct sx_frame_motion motion_of(const struct sx_pipeline *p, const struc
 			.width = (int)p->header.image_width,
 			.height = (int)p->header.image_height,
 			.camera = &s->plan.config.params.camera,
-			.span_s = (double)result->motion_span_ns / 1e9,
 			.offset_px = result->ego->used.px - (double)p->header.range_applied_px,
 		};
 

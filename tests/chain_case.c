@@ -217,7 +217,8 @@ static bool same_objects(const struct sx_motion_objects *a, const struct sx_moti
 		const struct sx_motion_object *x = &a->objects[i], *y = &b->objects[i];
 
 		same = x->id == y->id && x->state == y->state && x->shown == y->shown &&
-		       memcmp(&x->estimate, &y->estimate, sizeof(x->estimate)) == 0 && x->x == y->x &&
+		       memcmp(&x->estimate, &y->estimate, sizeof(x->estimate)) == 0 &&
+		       memcmp(&x->biased, &y->biased, sizeof(x->biased)) == 0 && x->x == y->x &&
 		       x->y == y->y && x->z == y->z && x->pxx == y->pxx && x->pxz == y->pxz &&
 		       x->pzz == y->pzz && x->width == y->width && x->height == y->height &&
 		       x->left == y->left && x->right == y->right && x->top == y->top &&

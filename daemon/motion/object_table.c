@@ -41,31 +41,26 @@ static bool is_in_image(const struct sx_object_source *s, const struct sx_motion
 static bool write_object(const struct sx_object_source *s, const struct sx_motion_object *o,
 			 struct stixel_object *r)
 {
-	const double seconds = s->span_s > 0.0 ? s->span_s : 0.1, disparity = o->disparity - s->offset_px;
-	const double column = 0.5 * (double)(o->left + o->right - 1);
-	const struct sx_camera *c = s->camera;
-	struct sx_motion_estimate e;
-	struct stixel_place p;
+	const struct sx_motion_estimate *e = &o->biased;
+	struct sx_motion_object at = *o; /* the object at the distance that its stixels have in the frame */
 	float place[3], velocity[3];
 
-	if (!(disparity > 0.0) || !is_in_image(s, o))
+	at.disparity -= s->offset_px;
+	if (!(at.disparity > 0.0) || !is_in_image(s, o))
 		return false;
-	/* as the object's state was decided, at the ray of its middle */
-	e = sx_motion_biased(&o->estimate, c, SX_MOTION_OBJECT_BIAS_PX, (column - c->cx) / c->fx,
-			     c->fx / o->disparity, seconds);
-	p = stixel_place_at(c->fx, c->cx, c->baseline_m, column, disparity);
+	sx_motion_object_measure(&at, s->camera);
 	*r = (struct stixel_object){
 		.id = o->id,
 		.state = (uint8_t)o->state,
 		.label = STIXEL_LABEL_NONE,
 		.frames = (uint16_t)(o->frames < UINT16_MAX ? o->frames : UINT16_MAX),
-		.x = (float)p.x,
-		.y = (float)(((double)o->bottom - c->cy) / c->fy * p.z),
-		.z = (float)p.z,
-		.width = (float)((double)(o->right - o->left) / c->fx * p.z),
-		.height = (float)((double)(o->bottom - o->top + 1) / c->fy * p.z),
-		.vx = (float)e.vx,
-		.vz = (float)e.vz,
+		.x = (float)at.x,
+		.y = (float)at.y,
+		.z = (float)at.z,
+		.width = (float)at.width,
+		.height = (float)at.height,
+		.vx = (float)e->vx,
+		.vz = (float)e->vz,
 		.age_s = (float)o->age,
 		.unseen_s = (float)o->unseen,
 		.left = within(o->left, s->width),
@@ -73,7 +68,8 @@ static bool write_object(const struct sx_object_source *s, const struct sx_motio
 		.top = within(o->top, s->height),
 		.bottom = within(o->bottom, s->height),
 	};
-	if (!write_covariance(p.sxx, p.sxz, p.szz, place) || !write_covariance(e.sxx, e.sxz, e.szz, velocity))
+	if (!write_covariance(at.pxx, at.pxz, at.pzz, place) ||
+	    !write_covariance(e->sxx, e->sxz, e->szz, velocity))
 		return false;
 	r->pxx = place[0], r->pxz = place[1], r->pzz = place[2];
 	r->sxx = velocity[0], r->sxz = velocity[1], r->szz = velocity[2];

@@ -20,7 +20,6 @@ struct sx_object_source {
 	uint32_t stixel_count;
 	int width, height; /* of the image, px */
 	const struct sx_camera *camera;
-	double span_s;	  /* time of the pair; 0: there is none */
 	double offset_px; /* disparity of an object minus that of its stixels in the frame */
 };
 

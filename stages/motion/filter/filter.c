@@ -278,7 +278,7 @@ static void take_step(struct sx_motion_filter *f, const struct sx_motion_frame *
 		f->camera.fx * f->camera.baseline_m / sx_motion_farthest(&f->camera, now->seconds);
 	const double offset = pair->ego.used.px;
 
-	sx_motion_objects_predict(&f->objects, &f->camera, &step, since, f->width, f->height);
+	sx_motion_objects_predict(&f->objects, &f->camera, &step, since, now->seconds, f->width, f->height);
 	measure(f, now, before, pair);
 	for (uint32_t i = 0; i < f->count; i++) {
 		const struct stixel *s = &f->stixels[i];
@@ -334,7 +334,8 @@ bool sx_motion_filter_next(struct sx_motion_filter *f, const struct sx_motion_fr
 		const struct sx_motion_step step = part_of(&f->rate, since / f->rate_seconds);
 
 		f->memory = SX_MOTION_MEMORY_LOST;
-		sx_motion_objects_predict(&f->objects, &f->camera, &step, since, f->width, f->height);
+		sx_motion_objects_predict(&f->objects, &f->camera, &step, since, f->rate_seconds, f->width,
+					  f->height);
 	}
 	return true;
 }

@@ -69,13 +69,16 @@ static bool predict(struct sx_motion_object *o, const struct sx_camera *c, const
 	return true;
 }
 
-/* Takes place and size in m from the extent in the image. */
-static void measure_place(struct sx_motion_object *o, const struct sx_camera *c)
+static double middle_column(const struct sx_motion_object *o)
 {
-	const double column = 0.5 * (double)(o->left + o->right - 1);
-	struct stixel_place p;
+	return 0.5 * (double)(o->left + o->right - 1);
+}
 
-	p = stixel_place_at(c->fx, c->cx, c->baseline_m, column, o->disparity);
+void sx_motion_object_measure(struct sx_motion_object *o, const struct sx_camera *c)
+{
+	const struct stixel_place p =
+		stixel_place_at(c->fx, c->cx, c->baseline_m, middle_column(o), o->disparity);
+
 	o->x = p.x;
 	o->z = p.z;
 	o->pxx = p.sxx;
@@ -86,8 +89,19 @@ static void measure_place(struct sx_motion_object *o, const struct sx_camera *c)
 	o->height = (double)(o->bottom - o->top + 1) / c->fy * p.z;
 }
 
+/*
+ * Computes the velocity with the bias straight ahead, wherever the object is. With the bias at the ray of the object,
+ * more things that stand beside the way are called moving (docs/develop/motion.md has figures).
+ */
+static void take_bias(struct sx_motion_object *o, const struct sx_camera *c, double seconds)
+{
+	o->biased = sx_motion_biased(&o->estimate, c, SX_MOTION_OBJECT_BIAS_PX, 0.0, c->fx / o->disparity,
+				     seconds);
+}
+
 void sx_motion_objects_predict(struct sx_motion_objects *os, const struct sx_camera *c,
-			       const struct sx_motion_step *step, double since, int width, int height)
+			       const struct sx_motion_step *step, double since, double seconds, int width,
+			       int height)
 {
 	const struct sx_motion_rotation m = sx_motion_rotation_of(step);
 	uint32_t kept = 0;
@@ -104,7 +118,8 @@ void sx_motion_objects_predict(struct sx_motion_objects *os, const struct sx_cam
 			continue;
 		o.core = 0;
 		o.stixels = 0;
-		measure_place(&o, c);
+		sx_motion_object_measure(&o, c);
+		take_bias(&o, c, seconds);
 		os->objects[kept++] = o;
 	}
 	os->count = kept;
@@ -261,7 +276,7 @@ static void take_extent(const struct work *w, uint32_t k)
 	o->disparity = (double)sx_motion_median(disparities, n) / 128.0 + w->offset;
 	o->farthest = (double)sx_motion_select(disparities, n, n / 10) / 128.0 + w->offset;
 	o->nearest = (double)sx_motion_select(disparities, n, n - 1 - n / 10) / 128.0 + w->offset;
-	measure_place(o, w->camera);
+	sx_motion_object_measure(o, w->camera);
 }
 
 static void find_again(const struct work *w, const struct sx_motion_velocity *measured,
@@ -362,11 +377,9 @@ static void publish(const struct work *w, struct sx_motion_belief *beliefs,
 {
 	for (uint32_t k = 0; k < w->os->count; k++) {
 		struct sx_motion_object *o = &w->os->objects[k];
-		const struct sx_motion_estimate e =
-			sx_motion_biased(&o->estimate, w->camera, SX_MOTION_OBJECT_BIAS_PX, 0.0,
-					 w->camera->fx / o->disparity, w->now->seconds);
 
-		o->state = sx_motion_decide(&e);
+		take_bias(o, w->camera, w->now->seconds);
+		o->state = sx_motion_decide(&o->biased);
 		if (o->state != SX_MOTION_STATE_MOVES)
 			continue;
 		o->still = 0.0;

@@ -32,10 +32,11 @@ struct stixel;
 
 /* A thing that moves. Places are in the axes of this frame's left camera, m. */
 struct sx_motion_object {
-	uint32_t id;	/* identity, from 1 on, never used again */
-	uint32_t state; /* enum sx_motion_state */
-	bool shown;	/* sure enough to be published; stays so */
-	struct sx_motion_estimate estimate;
+	uint32_t id;			     /* identity, from 1 on, never used again */
+	uint32_t state;			     /* enum sx_motion_state */
+	bool shown;			     /* sure enough to be published; stays so */
+	struct sx_motion_estimate estimate;  /* velocity, without the bias */
+	struct sx_motion_estimate biased;    /* the same with the bias; decides the state */
 	double x, y, z;			     /* middle of its columns, its lowest row, its distance */
 	double pxx, pxz, pzz;		     /* covariance of x and z, m^2 */
 	double width, height;		     /* m */
@@ -54,16 +55,20 @@ struct sx_motion_objects {
 	uint32_t last_id;
 };
 
+/* Computes the place of an object, its covariance and the size, from the extent in the image and the disparity. */
+void sx_motion_object_measure(struct sx_motion_object *o, const struct sx_camera *c);
+
 /* Returns the object that a stixel has if it may be published, or NULL. */
 const struct sx_motion_object *sx_motion_objects_shown(const struct sx_motion_objects *os, uint32_t id);
 
 /*
  * Moves all objects to their expected places in this frame. step: motion of the camera from this frame to the frame
- * before, which is `since` s older. The function drops objects that were not seen for too long, that did not move for
- * too long, or that have left the image.
+ * before, which is `since` s older. seconds: time of a pair, which decides how large the bias of a velocity is. The
+ * function drops objects that were not seen for too long, that did not move for too long, or that have left the image.
  */
 void sx_motion_objects_predict(struct sx_motion_objects *os, const struct sx_camera *c,
-			       const struct sx_motion_step *step, double since, int width, int height);
+			       const struct sx_motion_step *step, double since, double seconds, int width,
+			       int height);
 
 /*
  * Computes where a feature was in the frame before if it belongs to a predicted object: the first one whose place

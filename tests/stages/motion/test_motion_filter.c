@@ -329,6 +329,8 @@ static void useless_frames_make_all_unknown(void **state)
 		}
 		assert_int_equal(d->filter.objects.count, 1);
 		assert_true(d->filter.objects.objects[0].unseen > 0.0);
+		assert_true(d->filter.objects.objects[0].biased.sxx >
+			    d->filter.objects.objects[0].estimate.sxx);
 		drive_on(d, NONE, 1);
 		drive_on(d, NONE, 1);
 		assert_int_equal(d->filter.memory, SX_MOTION_MEMORY_RUNS);
@@ -412,7 +414,7 @@ static void unseen_objects_are_predicted(void **state)
 {
 	struct drive *d;
 	uint32_t object = 0;
-	double z, ahead;
+	double z, sxx, ahead;
 
 	(void)state;
 	if (EMULATED(SAME_MOTION))
@@ -422,11 +424,13 @@ static void unseen_objects_are_predicted(void **state)
 		drive_on(d, NONE, 1);
 	check_moves(d, frame_at(d, 0), 2, &object);
 	z = d->filter.objects.objects[0].z;
+	sxx = d->filter.objects.objects[0].biased.sxx;
 	for (int n = 0; n < 2; n++)
 		drive_on(d, NO_STIXELS, 1);
 	assert_int_equal(d->filter.objects.count, 1);
 	assert_int_equal(d->filter.objects.objects[0].stixels, 0);
 	assert_true(fabs(d->filter.objects.objects[0].unseen - 0.2) < 1e-9);
+	assert_true(d->filter.objects.objects[0].biased.sxx > sxx);
 	ahead = d->filter.objects.objects[0].z - (z + 0.2 * (6 - SPEED));
 	if (!(fabs(ahead) < 0.3))
 		fail_msg("predicted %.2f m away", ahead);
@@ -576,7 +580,7 @@ static void objects_are_limited(void **state)
 		if (n)
 			for (uint32_t k = 0; k < os.count; k++)
 				os.objects[k].estimate.vx = os.objects[k].estimate.vz = 0.0;
-		sx_motion_objects_predict(&os, &c, &step, n ? 0.1 : 0.0, 4096, 200);
+		sx_motion_objects_predict(&os, &c, &step, n ? 0.1 : 0.0, 0.1, 4096, 200);
 		for (uint32_t k = 0; k < os.count; k++) {
 			os.objects[k].estimate.vx = 3;
 			os.objects[k].estimate.vz = 2;
@@ -593,6 +597,39 @@ static void objects_are_limited(void **state)
 			assert_int_equal(velocities[i].state,
 					 has && n ? SX_MOTION_STATE_MOVES : SX_MOTION_STATE_UNKNOWN);
 		}
+	}
+}
+
+/* The published covariance decides the state, and has the bias straight ahead, at 63 degrees from the axis as well. */
+static void the_covariance_decides_the_state(void **state)
+{
+	static struct stixel stixels[5];
+	static struct sx_motion_velocity measured[5], velocities[5];
+	static struct sx_motion_belief beliefs[5];
+	static uint32_t work[10];
+	const struct sx_motion_frame frame = {
+		.stixels = stixels, .stixel_count = 5, .stixel_width = 4, .seconds = 0.1};
+
+	(void)state;
+	for (int aside = 0; aside < 2; aside++) {
+		const struct sx_camera c = {
+			.fx = 700, .fy = 700, .cx = aside ? -1400 : 10, .cy = 60, .baseline_m = 0.5};
+		struct sx_motion_objects os = {.count = 0};
+		const struct sx_motion_object *o = &os.objects[0];
+
+		assert_int_equal(draw_row(stixels, measured, 1), 5);
+		for (uint32_t i = 0; i < 5; i++) {
+			measured[i].vx = measured[i].raw_x = 0.9;
+			measured[i].vz = measured[i].raw_z = 0.45;
+		}
+		memcpy(velocities, measured, sizeof(velocities));
+		memset(beliefs, 0, sizeof(beliefs));
+		sx_motion_objects_next(&os, &c, &frame, measured, 0.0, 0.1, work, beliefs, velocities);
+		assert_int_equal(os.count, 1);
+		assert_true(fabs(o->biased.vx - 0.9) < 1e-6 && fabs(o->biased.vz - 0.45) < 1e-6);
+		assert_true(o->biased.sxz == o->estimate.sxz && o->biased.szz > o->biased.sxx);
+		assert_int_equal(o->state, SX_MOTION_STATE_MOVES);
+		assert_int_equal(sx_motion_decide(&o->biased), o->state);
 	}
 }
 
@@ -623,6 +660,7 @@ int main(void)
 		cmocka_unit_test(far_things_are_unknown),
 		cmocka_unit_test(results_repeat),
 		cmocka_unit_test(objects_are_limited),
+		cmocka_unit_test(the_covariance_decides_the_state),
 		cmocka_unit_test(memory_is_refused),
 	};
 
