@@ -126,12 +126,5 @@ void sx_object_table_fill(struct sx_object_table *t, const struct sx_object_sour
 			t->count += write_object(s, o, &t->objects[t->count]);
 	}
 	write_stixels(t, s);
-	/*
-	 * The filter does not take a frame that follows too soon: it has the objects as they were in the frame before,
-	 * and no stixel of this frame belongs to them. This frame says nothing of how they move.
-	 */
-	for (uint32_t k = 0; k < t->count; k++)
-		if (t->objects[k].stixels == 0 && t->objects[k].unseen_s == 0.0f)
-			t->objects[k].state = STIXEL_MOTION_UNKNOWN;
 	write_labels(t, s);
 }

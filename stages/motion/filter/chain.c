@@ -139,6 +139,21 @@ struct sx_motion_turn sx_motion_ring_next(struct sx_motion_ring *r, int64_t capt
 	return t;
 }
 
+/* Says that a frame tells nothing about the objects: they are as they were `since` s before. */
+static void grow_older(struct sx_motion_objects *os, double since)
+{
+	for (uint32_t k = 0; k < os->count; k++) {
+		struct sx_motion_object *o = &os->objects[k];
+
+		o->state = SX_MOTION_STATE_UNKNOWN;
+		o->age += since;
+		o->unseen += since;
+		o->still += since;
+		o->core = 0;
+		o->stixels = 0;
+	}
+}
+
 /* Filters what a pair says. */
 static void filter(struct sx_motion_chain *c, const struct sx_motion_frame *frame,
 		   const struct sx_motion_view *before, int64_t now_ns, struct sx_motion_found *found)
@@ -153,6 +168,8 @@ static void filter(struct sx_motion_chain *c, const struct sx_motion_frame *fram
 	memcpy(found->pair.velocities, c->filter.velocities,
 	       frame->stixel_count * sizeof(*found->pair.velocities));
 	memcpy(&found->objects, &c->filter.objects, sizeof(found->objects));
+	if (!took)
+		grow_older(&found->objects, since);
 	for (uint32_t i = 0; i < frame->stixel_count; i++) {
 		const struct sx_motion_object *o =
 			took ? sx_motion_objects_shown(&c->filter.objects, c->filter.beliefs[i].object)

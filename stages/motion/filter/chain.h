@@ -55,8 +55,9 @@ struct sx_motion_chain {
 struct sx_motion_found {
 	/* velocities: of this pair alone; with a filter: filtered */
 	struct sx_motion_pair pair;
-	struct sx_motion_objects objects; /* count 0 without a filter */
-	uint32_t *object_of;		  /* identity of the object of each stixel, if it is shown, else 0 */
+	/* Count 0 without a filter. A frame that the filter did not take has the objects before, unseen and unknown. */
+	struct sx_motion_objects objects;
+	uint32_t *object_of; /* identity of the object of each stixel, if it is shown, else 0 */
 };
 
 void sx_motion_ring_init(struct sx_motion_ring *ring);
@@ -128,7 +129,8 @@ size_t sx_motion_chain_bytes(const struct sx_motion_chain *c);
 /*
  * Measures the motion of the next frame. found: of the same camera and size; receives the results. They are a
  * function of the frames since the chain began. A frame that is not newer than the frame before starts again, but for
- * what is known of the range, and identities go on counting. Thread: one at a time, in the order of the frames. Allocates nothing.
+ * what is known of the range, and identities go on counting. Thread: one at a time, in the order of the frames.
+ * Allocates nothing.
  *
  * At most one frame in 0.1 s counts for the range, so that a higher frame rate does not make it look surer: such
  * frames show the same road with the same errors.

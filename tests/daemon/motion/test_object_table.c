@@ -124,15 +124,13 @@ static void extents_end_at_the_image(void **state)
 	}
 }
 
-/*
- * A frame that follows too soon has no stixels of objects. It does not say how they move; an object that is not seen
- * in a frame that the filter took may be known to move.
- */
-static void frames_that_follow_too_soon(void **state)
+/* An object without stixels has the state that the chain says. */
+static void objects_that_are_not_seen(void **state)
 {
 	static struct given g;
 
 	give(&g);
+	g.objects.objects[0].state = SX_MOTION_STATE_UNKNOWN;
 	g.objects.objects[2].unseen = 0.2;
 	memset(g.of, 0, sizeof(g.of));
 	fill(&g);
@@ -206,7 +204,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(objects_become_records),
 					   cmocka_unit_test(extents_end_at_the_image),
-					   cmocka_unit_test(frames_that_follow_too_soon),
+					   cmocka_unit_test(objects_that_are_not_seen),
 					   cmocka_unit_test(objects_have_the_class_of_their_stixels),
 					   cmocka_unit_test(no_object_costs_the_frame)};
 

@@ -179,10 +179,14 @@ static void what_counts_for_the_range(void **state)
 	rig_finish(&g);
 }
 
-/* The filter does not take frames that follow too soon: they have no objects, and the time goes on. */
+/*
+ * The filter does not take frames that follow too soon: no stixel of theirs has an object, and the time goes on. The
+ * objects grow older, and nothing is known of how they move.
+ */
 static void frames_that_follow_too_soon(void **state)
 {
 	const struct stixel s = {.kind = STIXEL_OBJECT};
+	const struct sx_motion_object *o;
 	struct rig g;
 
 	(void)state;
@@ -193,7 +197,8 @@ static void frames_that_follow_too_soon(void **state)
 	assert_int_equal(g.chain.filter.memory, SX_MOTION_MEMORY_RUNS);
 	/* the memory has an object of a frame before */
 	g.chain.filter.objects.count = 1;
-	g.chain.filter.objects.objects[0] = (struct sx_motion_object){.id = 5, .shown = true};
+	g.chain.filter.objects.objects[0] = (struct sx_motion_object){
+		.id = 5, .state = SX_MOTION_STATE_MOVES, .shown = true, .age = 1.5, .stixels = 7, .core = 6};
 	g.chain.filter.beliefs[0].object = 5;
 	assert_non_null(sx_motion_objects_shown(&g.chain.filter.objects, 5));
 	g.found.object_of[0] = 7;
@@ -201,12 +206,23 @@ static void frames_that_follow_too_soon(void **state)
 	run(&g, 3, 203 * MS);
 	assert_int_equal(g.chain.filter.memory, SX_MOTION_MEMORY_STALE);
 	assert_int_equal(g.found.object_of[0], 0);
+	o = &g.found.objects.objects[0];
+	assert_true(g.found.objects.count == 1 && o->id == 5 && o->shown &&
+		    o->state == SX_MOTION_STATE_UNKNOWN);
+	assert_true(o->age == 1.503 && o->unseen == 0.003 && o->stixels == 0 && o->core == 0);
+	run(&g, 4, 204 * MS); /* the memory of the filter stays as it was: the time is that since its frame */
+	assert_true(o->age == 1.504 && o->unseen == 0.004);
+	assert_int_equal(g.chain.filter.objects.objects[0].state, SX_MOTION_STATE_MOVES);
 	g.stixels = NULL;
-	for (int n = 4; n < 10; n++) { /* 3 ms apart: the filter takes every second frame */
-		run(&g, n, 200 * MS + (n - 2) * 3 * MS);
+	for (int n = 5; n < 11; n++) { /* 3 ms apart: the filter takes every second frame */
+		run(&g, n, 200 * MS + (n - 3) * 3 * MS);
 		assert_int_equal(g.chain.filter.memory,
-				 n % 2 ? SX_MOTION_MEMORY_STALE : SX_MOTION_MEMORY_RUNS);
+				 n % 2 ? SX_MOTION_MEMORY_RUNS : SX_MOTION_MEMORY_STALE);
 	}
+	g.chain.filter.objects.last_id = 5;
+	run(&g, 11, 100 * MS); /* another clock: a new start, whose objects have other identities */
+	assert_int_equal(g.chain.filter.memory, SX_MOTION_MEMORY_STARTS);
+	assert_int_equal(g.found.objects.last_id, 5);
 	rig_finish(&g);
 }
 
