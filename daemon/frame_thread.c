@@ -252,9 +252,7 @@ static struct sx_frame_motion motion_of(const struct sx_pipeline *p, const struc
 			.objects = result->objects,
 			.object_of = result->object_of,
 			.stixels = stixels,
-			.stixel_count = result->count,
-			.width = (int)p->header.image_width,
-			.height = (int)p->header.image_height,
+			.header = &p->header,
 			.camera = &s->plan.config.params.camera,
 			.offset_px = result->ego->used.px - (double)p->header.range_applied_px,
 		};

@@ -38,7 +38,7 @@ static bool is_covariance(float xx, float xz, float zz)
 	       (double)xz * (double)xz < (double)xx * (double)zz;
 }
 
-static bool object_agrees(const struct stixel_frame_header *h, const struct stixel_object *o)
+bool sx_object_agrees(const struct stixel_frame_header *h, const struct stixel_object *o)
 {
 	return isfinite(o->x) && isfinite(o->y) && isfinite(o->z) && o->z > 0.0f && isfinite(o->vx) &&
 	       isfinite(o->vz) && is_covariance(o->pxx, o->pxz, o->pzz) &&
@@ -59,7 +59,7 @@ static bool objects_agree(const struct stixel_frame_header *h, const uint8_t *ob
 	for (uint32_t i = 0; i < count; i++) {
 		const struct stixel_object *o = (const struct stixel_object *)(objects + i * each);
 
-		if (o->id <= last || !object_agrees(h, o))
+		if (o->id <= last || !sx_object_agrees(h, o))
 			return false;
 		last = o->id;
 	}

@@ -20,9 +20,14 @@ bool sx_lists_agree(const struct stixel_frame_header *h, const uint32_t *offsets
 		    const struct stixel *stixels);
 
 /*
- * True if the objects are as include/stixel.h promises: by growing id, with finite numbers and covariances, inside the
- * image; and if the bytes of the stixels name objects that exist. object_of: h->stixel_count bytes; not read without
- * objects.
+ * True if an object is as include/stixel.h promises: with finite numbers and covariances, inside the image. Its id
+ * is not checked.
+ */
+bool sx_object_agrees(const struct stixel_frame_header *h, const struct stixel_object *object);
+
+/*
+ * True if each object agrees, if their ids grow, and if the bytes of the stixels name objects that exist.
+ * object_of: h->stixel_count bytes; not read without objects.
  */
 bool sx_objects_agree(const struct stixel_frame_header *h, const struct stixel_object *objects,
 		      uint32_t count, const uint8_t *object_of);

@@ -8,22 +8,24 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/contract.h"
+#include "ipc/check.h"
 
 #define MOST_CORRELATION 0.9999 /* so that a covariance stays positive definite in float */
 #define LEAST_VARIANCE 1e-8	/* m^2, (m/s)^2; the same */
 
-/* Writes a covariance. Returns whether it is one. */
-static bool write_covariance(double xx, double xz, double zz, float ret[3])
+/* A negative variance, or one that is not a number, stays so: sx_object_agrees() refuses it. */
+static double at_least(double variance)
 {
-	const double a = fmax(xx, LEAST_VARIANCE), c = fmax(zz, LEAST_VARIANCE);
-	const double most = MOST_CORRELATION * sqrt(a * c);
+	return variance >= 0.0 ? fmax(variance, LEAST_VARIANCE) : variance;
+}
 
-	ret[0] = (float)a;
-	ret[1] = (float)fmax(-most, fmin(most, xz));
-	ret[2] = (float)c;
-	return isfinite(xx) && isfinite(xz) && isfinite(zz) && isfinite(ret[0]) && isfinite(ret[1]) &&
-	       isfinite(ret[2]) && xx >= 0.0 && zz >= 0.0;
+static void write_covariance(double xx, double xz, double zz, float *to_xx, float *to_xz, float *to_zz)
+{
+	const double a = at_least(xx), c = at_least(zz), most = MOST_CORRELATION * sqrt(a * c);
+
+	*to_xx = (float)a;
+	*to_xz = (float)(isfinite(xz) ? fmax(-most, fmin(most, xz)) : xz);
+	*to_zz = (float)c;
 }
 
 static uint16_t within(int px, int size)
@@ -33,17 +35,18 @@ static uint16_t within(int px, int size)
 
 static bool is_in_image(const struct sx_object_source *s, const struct sx_motion_object *o)
 {
-	return o->left < o->right && o->top <= o->bottom && o->right > 0 && o->left < s->width &&
-	       o->bottom >= 0 && o->top < s->height;
+	return o->left < o->right && o->top <= o->bottom && o->right > 0 &&
+	       o->left < (int)s->header->image_width && o->bottom >= 0 &&
+	       o->top < (int)s->header->image_height;
 }
 
-/* Returns whether readers take it. */
+/* Returns whether readers take the object. */
 static bool write_object(const struct sx_object_source *s, const struct sx_motion_object *o,
 			 struct stixel_object *r)
 {
+	const int width = (int)s->header->image_width, height = (int)s->header->image_height;
 	const struct sx_motion_estimate *e = &o->biased;
 	struct sx_motion_object at = *o; /* the object at the distance that its stixels have in the frame */
-	float place[3], velocity[3];
 
 	at.disparity -= s->offset_px;
 	if (!(at.disparity > 0.0) || !is_in_image(s, o))
@@ -63,26 +66,21 @@ static bool write_object(const struct sx_object_source *s, const struct sx_motio
 		.vz = (float)e->vz,
 		.age_s = (float)o->age,
 		.unseen_s = (float)o->unseen,
-		.left = within(o->left, s->width),
-		.right = within(o->right - 1, s->width),
-		.top = within(o->top, s->height),
-		.bottom = within(o->bottom, s->height),
+		.left = within(o->left, width),
+		.right = within(o->right - 1, width),
+		.top = within(o->top, height),
+		.bottom = within(o->bottom, height),
 	};
-	if (!write_covariance(at.pxx, at.pxz, at.pzz, place) ||
-	    !write_covariance(e->sxx, e->sxz, e->szz, velocity))
-		return false;
-	r->pxx = place[0], r->pxz = place[1], r->pzz = place[2];
-	r->sxx = velocity[0], r->sxz = velocity[1], r->szz = velocity[2];
-	return isfinite(r->x) && isfinite(r->y) && isfinite(r->z) && r->z > 0.0f && isfinite(r->vx) &&
-	       isfinite(r->vz) && isfinite(r->width) && isfinite(r->height) && isfinite(r->age_s) &&
-	       r->age_s >= 0.0f && isfinite(r->unseen_s) && r->unseen_s >= 0.0f;
+	write_covariance(at.pxx, at.pxz, at.pzz, &r->pxx, &r->pxz, &r->pzz);
+	write_covariance(e->sxx, e->sxz, e->szz, &r->sxx, &r->sxz, &r->szz);
+	return sx_object_agrees(s->header, r);
 }
 
 /* Notes which object each stixel belongs to, and how many stixels each object has. */
 static void write_stixels(struct sx_object_table *t, const struct sx_object_source *s)
 {
-	memset(t->object_of, 0, s->stixel_count);
-	for (uint32_t i = 0; i < s->stixel_count && t->count; i++) {
+	memset(t->object_of, 0, s->header->stixel_count);
+	for (uint32_t i = 0; i < s->header->stixel_count && t->count; i++) {
 		for (uint32_t k = 0; k < t->count && s->object_of[i] && !t->object_of[i]; k++) {
 			if (t->objects[k].id != s->object_of[i])
 				continue;
@@ -97,8 +95,7 @@ static void write_labels(struct sx_object_table *t, const struct sx_object_sourc
 {
 	uint32_t rows[STIXEL_OBJECTS_MAX][STIXEL_CLASSES_MAX] = {{0}};
 
-	sx_must(t->count, <=, STIXEL_OBJECTS_MAX);
-	for (uint32_t i = 0; i < s->stixel_count; i++) {
+	for (uint32_t i = 0; i < s->header->stixel_count; i++) {
 		const struct stixel *x = &s->stixels[i];
 
 		if (t->object_of[i] && x->label < STIXEL_CLASSES_MAX)

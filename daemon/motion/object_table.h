@@ -17,8 +17,7 @@ struct sx_object_source {
 	const struct sx_motion_objects *objects;
 	const uint32_t *object_of; /* identity of the object of each stixel, 0: none */
 	const struct stixel *stixels;
-	uint32_t stixel_count;
-	int width, height; /* of the image, px */
+	const struct stixel_frame_header *header; /* of the frame: number of stixels, size of the image */
 	const struct sx_camera *camera;
 	double offset_px; /* disparity of an object minus that of its stixels in the frame */
 };

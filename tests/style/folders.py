@@ -109,7 +109,7 @@ FOLDERS = [
     ("daemon/instance", "the instance's folder below /run with lock and sockets; the service manager; supervisor",
      ["base", "capture", "ipc", "ipc/http"]),
     ("daemon/motion", "what status and frames say about motion: its figures, fields, records of stixels and objects",
-     ["base", "stages/motion", "stages/motion/filter", "stages/road"]),
+     ["base", "ipc", "stages/motion", "stages/motion/filter", "stages/road"]),
     ("daemon/row_error", "row corrections: which one the images need, and the rig with it",
      ["base", "stages/*", "daemon/telemetry"]),
     ("daemon/telemetry", "what the daemon counts and measures, and what images say of the cameras",

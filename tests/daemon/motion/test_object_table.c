@@ -19,6 +19,9 @@ enum { STIXELS = 6 };
 
 static const struct sx_camera camera = {.fx = 500, .fy = 400, .cx = 300, .cy = 100, .baseline_m = 0.5};
 
+static const struct stixel_frame_header header = {
+	.stixel_count = STIXELS, .image_width = 600, .image_height = 200};
+
 struct given {
 	struct sx_motion_objects objects;
 	uint32_t of[STIXELS];
@@ -51,9 +54,7 @@ static void give(struct given *g)
 	g->source = (struct sx_object_source){.objects = &g->objects,
 					      .object_of = g->of,
 					      .stixels = g->stixels,
-					      .stixel_count = STIXELS,
-					      .width = 600,
-					      .height = 200,
+					      .header = &header,
 					      .camera = &camera};
 	g->table.object_of = g->object_of;
 }
@@ -61,12 +62,9 @@ static void give(struct given *g)
 /* Fills the table, which readers must take. */
 static void fill(struct given *g)
 {
-	const struct stixel_frame_header h = {
-		.stixel_count = STIXELS, .image_width = 600, .image_height = 200};
-
 	memset(g->object_of, 0xff, sizeof(g->object_of));
 	sx_object_table_fill(&g->table, &g->source);
-	assert_true(sx_objects_agree(&h, g->table.objects, g->table.count, g->object_of));
+	assert_true(sx_objects_agree(&header, g->table.objects, g->table.count, g->object_of));
 }
 
 static void objects_become_records(void **state)
@@ -162,7 +160,7 @@ static void no_object_costs_the_frame(void **state)
 	static struct given g;
 	struct sx_motion_object *from = &g.objects.objects[0];
 
-	for (int i = 0; i < 8; i++) {
+	for (int i = 0; i < 10; i++) {
 		give(&g);
 		switch (i) {
 		case 0:
@@ -186,6 +184,12 @@ static void no_object_costs_the_frame(void **state)
 			break;
 		case 6:
 			from->biased.sxx = -1e9;
+			break;
+		case 7:
+			from->biased.sxz = -(double)INFINITY;
+			break;
+		case 8:
+			from->biased.sxz = (double)NAN;
 			break;
 		default:
 			from->id = 10;
