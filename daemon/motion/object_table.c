@@ -6,7 +6,6 @@
 #include "daemon/motion/object_table.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "ipc/check.h"
 
@@ -55,7 +54,6 @@ static bool write_object(const struct sx_object_source *s, const struct sx_motio
 	*r = (struct stixel_object){
 		.id = o->id,
 		.state = (uint8_t)o->state,
-		.label = STIXEL_LABEL_NONE,
 		.frames = (uint16_t)(o->frames < UINT16_MAX ? o->frames : UINT16_MAX),
 		.x = (float)at.x,
 		.y = (float)at.y,
@@ -76,41 +74,55 @@ static bool write_object(const struct sx_object_source *s, const struct sx_motio
 	return sx_object_agrees(s->header, r);
 }
 
-/* Notes which object each stixel belongs to, and how many stixels each object has. */
-static void write_stixels(struct sx_object_table *t, const struct sx_object_source *s)
+/* Returns 1 + the index of the object with an id; 0: the table does not have it. */
+static uint8_t number_of(const struct sx_object_table *t, uint32_t id)
 {
-	memset(t->object_of, 0, s->header->stixel_count);
-	for (uint32_t i = 0; i < s->header->stixel_count && t->count; i++) {
-		for (uint32_t k = 0; k < t->count && s->object_of[i] && !t->object_of[i]; k++) {
-			if (t->objects[k].id != s->object_of[i])
-				continue;
-			t->object_of[i] = (uint8_t)(k + 1);
-			t->objects[k].stixels += t->objects[k].stixels < UINT16_MAX;
-		}
+	uint32_t low = 0, high = t->count; /* the ids grow */
+
+	while (low < high) {
+		const uint32_t middle = (low + high) / 2;
+
+		if (t->objects[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
 	}
+	return (uint8_t)(low < t->count && t->objects[low].id == id ? low + 1 : 0);
 }
 
-/* Gives each object the class that most rows of its stixels have. */
-static void write_labels(struct sx_object_table *t, const struct sx_object_source *s)
+/* Returns the class with most rows, of equal ones the least. */
+static uint8_t label_of(const uint32_t rows[STIXEL_CLASSES_MAX])
+{
+	uint8_t label = STIXEL_LABEL_NONE;
+	uint32_t most = 0;
+
+	for (unsigned i = 0; i < STIXEL_CLASSES_MAX; i++) {
+		if (rows[i] <= most)
+			continue;
+		most = rows[i];
+		label = (uint8_t)i;
+	}
+	return label;
+}
+
+/* Writes which object each stixel belongs to. Gives each object the number of its stixels, and its class. */
+static void write_stixels(struct sx_object_table *t, const struct sx_object_source *s)
 {
 	uint32_t rows[STIXEL_OBJECTS_MAX][STIXEL_CLASSES_MAX] = {{0}};
 
 	for (uint32_t i = 0; i < s->header->stixel_count; i++) {
 		const struct stixel *x = &s->stixels[i];
+		const uint8_t number = s->object_of[i] ? number_of(t, s->object_of[i]) : 0;
 
-		if (t->object_of[i] && x->label < STIXEL_CLASSES_MAX)
-			rows[t->object_of[i] - 1][x->label] += (uint32_t)(x->row_bottom - x->row_top + 1);
+		t->object_of[i] = number;
+		if (!number)
+			continue;
+		t->objects[number - 1].stixels += t->objects[number - 1].stixels < UINT16_MAX;
+		if (x->label < STIXEL_CLASSES_MAX)
+			rows[number - 1][x->label] += (uint32_t)(x->row_bottom - x->row_top + 1);
 	}
-	for (uint32_t k = 0; k < t->count; k++) {
-		uint32_t most = 0;
-
-		for (unsigned label = 0; label < STIXEL_CLASSES_MAX; label++) {
-			if (rows[k][label] <= most)
-				continue;
-			most = rows[k][label];
-			t->objects[k].label = (uint8_t)label;
-		}
-	}
+	for (uint32_t k = 0; k < t->count; k++)
+		t->objects[k].label = label_of(rows[k]);
 }
 
 void sx_object_table_fill(struct sx_object_table *t, const struct sx_object_source *s)
@@ -122,6 +134,6 @@ void sx_object_table_fill(struct sx_object_table *t, const struct sx_object_sour
 		if (o->shown && (!t->count || o->id > t->objects[t->count - 1].id))
 			t->count += write_object(s, o, &t->objects[t->count]);
 	}
-	write_stixels(t, s);
-	write_labels(t, s);
+	if (t->count)
+		write_stixels(t, s);
 }

@@ -25,7 +25,8 @@ struct sx_object_source {
 struct sx_object_table {
 	struct stixel_object objects[STIXEL_OBJECTS_MAX];
 	uint32_t count;
-	uint8_t *object_of; /* memory of the caller for each stixel: 0, or 1 + the index of its object */
+	/* Memory of the caller for each stixel: 0, or 1 + the index of its object. Not written without objects. */
+	uint8_t *object_of;
 };
 
 /*

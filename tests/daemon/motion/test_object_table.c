@@ -204,13 +204,53 @@ static void no_object_costs_the_frame(void **state)
 	assert_true(g.table.objects[0].sxz > 0.99e6f);
 }
 
+/*
+ * In a full table each stixel has its object. Without objects there is nothing to write: readers do not read it.
+ */
+static void many_objects_and_none(void **state)
+{
+	static struct sx_motion_objects objects;
+	static uint32_t of[3 * STIXEL_OBJECTS_MAX];
+	static struct stixel stixels[3 * STIXEL_OBJECTS_MAX];
+	static uint8_t object_of[3 * STIXEL_OBJECTS_MAX];
+	static struct given g;
+	const struct stixel_frame_header full = {
+		.stixel_count = 3 * STIXEL_OBJECTS_MAX, .image_width = 600, .image_height = 200};
+
+	give(&g);
+	objects = (struct sx_motion_objects){.count = STIXEL_OBJECTS_MAX};
+	for (uint32_t k = 0; k < STIXEL_OBJECTS_MAX; k++) {
+		objects.objects[k] = g.objects.objects[0];
+		objects.objects[k].id = 3 * k + 2;
+	}
+	for (uint32_t i = 0; i < 3 * STIXEL_OBJECTS_MAX; i++)
+		of[i] = i; /* 2, 5 and so on are in the table */
+	g.source.objects = &objects;
+	g.source.object_of = of;
+	g.source.stixels = stixels;
+	g.source.header = &full;
+	g.table.object_of = object_of;
+	sx_object_table_fill(&g.table, &g.source);
+	assert_int_equal(g.table.count, STIXEL_OBJECTS_MAX);
+	assert_true(sx_objects_agree(&full, g.table.objects, g.table.count, object_of));
+	for (uint32_t i = 0; i < 3 * STIXEL_OBJECTS_MAX; i++)
+		assert_int_equal(object_of[i], i % 3 == 2 ? i / 3 + 1 : 0);
+	for (uint32_t k = 0; k < STIXEL_OBJECTS_MAX; k++)
+		assert_true(g.table.objects[k].stixels == 1 && g.table.objects[k].label == 0);
+	memset(object_of, 0x5a, sizeof(object_of));
+	objects.count = 0;
+	sx_object_table_fill(&g.table, &g.source);
+	assert_true(g.table.count == 0 && object_of[0] == 0x5a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(objects_become_records),
 					   cmocka_unit_test(extents_end_at_the_image),
 					   cmocka_unit_test(objects_that_are_not_seen),
 					   cmocka_unit_test(objects_have_the_class_of_their_stixels),
-					   cmocka_unit_test(no_object_costs_the_frame)};
+					   cmocka_unit_test(no_object_costs_the_frame),
+					   cmocka_unit_test(many_objects_and_none)};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
