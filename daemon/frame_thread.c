@@ -206,7 +206,7 @@ static void fill_header(struct sx_pipeline *p, const struct sx_frame_in_flight *
 	fill_road(h, road);
 	fill_image_stats(p, f, result);
 	sx_motion_fill_header(h, result->ego, result->motion_span_ns,
-			      f->contexts->corrected ? f->contexts->chain->range_px : 0.0);
+			      f->contexts->corrected ? p->range_px : 0.0);
 	if (f->contexts->plan.config.params.motion.range == SX_RANGE_OFFSET_OFF)
 		h->range_offset_px = h->range_offset_sigma_px = 0;
 	for (int i = 0; i < SX_STAGE_COUNT; i++)
@@ -236,8 +236,17 @@ static void look_at_unit(struct sx_pipeline *p, struct sx_frame_in_flight *f, co
 			      memory_order_relaxed);
 }
 
+/* Returns what to add to the identities of a chain, so that no object gets the identity of another one. */
+static uint32_t base_id(const struct sx_pipeline *p, struct sx_shared_chain *chain)
+{
+	if (!chain->is_published)
+		chain->base_id = p->last_id;
+	chain->is_published = true;
+	return chain->base_id;
+}
+
 /* Returns what a frame says about motion. stixels: those that are published. */
-static struct sx_frame_motion motion_of(const struct sx_pipeline *p, const struct sx_frame_in_flight *f,
+static struct sx_frame_motion motion_of(struct sx_pipeline *p, const struct sx_frame_in_flight *f,
 					const struct sx_result *result, const struct stixel *stixels)
 {
 	struct sx_contexts *s = f->contexts;
@@ -254,12 +263,15 @@ static struct sx_frame_motion motion_of(const struct sx_pipeline *p, const struc
 			.stixels = stixels,
 			.header = &p->header,
 			.camera = &s->plan.config.params.camera,
+			.base_id = base_id(p, s->chain),
 			.offset_px = result->ego->used.px - (double)p->header.range_applied_px,
 		};
 
 		sx_object_table_fill(s->objects, &source);
 		m.objects = s->objects->objects;
 		m.object_count = s->objects->count;
+		if (m.object_count && m.objects[m.object_count - 1].id > p->last_id)
+			p->last_id = m.objects[m.object_count - 1].id;
 		m.object_of = s->objects->object_of;
 	}
 	return m;
@@ -282,16 +294,21 @@ static void tell_motion(struct sx_pipeline *p, const struct sx_frame_in_flight *
 }
 
 /* Returns the stixels to publish, and changes the road, if the offset of the range is applied. */
-static const struct stixel *correct_range(struct sx_frame_in_flight *f, const struct sx_result *result,
-					  struct sx_road *road)
+static const struct stixel *correct_range(struct sx_pipeline *p, const struct sx_frame_in_flight *f,
+					  const struct sx_result *result, struct sx_road *road)
 {
 	struct sx_contexts *s = f->contexts;
 
 	if (!s->corrected)
 		return result->stixels;
-	s->chain->range_px = sx_range_follow(s->chain->range_px, &result->ego->range);
-	sx_range_apply(result->stixels, result->count, s->chain->range_px, s->corrected);
-	sx_range_apply_road(&s->plan.config.params.camera, s->chain->range_px, road);
+	if (!sx_has_same_range(&p->range_config, &s->plan.config)) {
+		p->range_px = 0.0;
+		/* copies the padding too, which memcmp() compares */
+		memcpy(&p->range_config, &s->plan.config, sizeof(p->range_config));
+	}
+	p->range_px = sx_range_follow(p->range_px, &result->ego->range);
+	sx_range_apply(result->stixels, result->count, p->range_px, s->corrected);
+	sx_range_apply_road(&s->plan.config.params.camera, p->range_px, road);
 	return s->corrected;
 }
 
@@ -311,7 +328,7 @@ static int publish_frame(struct sx_pipeline *p, struct sx_frame_in_flight *f, bo
 	if (count < 0)
 		return count;
 	road = result->road;
-	stixels = correct_range(f, result, &road);
+	stixels = correct_range(p, f, result, &road);
 	fill_header(p, f, result, &road);
 	keep_road(p, &result->road, p->header.number, f->contexts->plan.calibration);
 	motion = motion_of(p, f, result, stixels);
@@ -395,7 +412,6 @@ static void change_contexts(struct sx_pipeline *p)
 		next->first = p->submitted + 1;
 		p->leaving = p->contexts;
 		p->last_of_leaving = p->submitted;
-		sx_contexts_go_on(next, p->leaving);
 		p->contexts = next;
 	}
 	if (!p->leaving || p->collected < p->last_of_leaving)

@@ -112,10 +112,15 @@ struct sx_pipeline {
 	int context_count;
 	enum sx_waits waits; /* input that the next pair still waits for; the pair already has its context */
 	struct sx_feeds feeds;
-	uint64_t submitted, collected;	   /* frames; the newest collected frame has number collected */
-	struct sx_road road;		   /* road that was measured last */
-	uint64_t road_frame;		   /* number of its frame; 0: no road was measured yet */
-	unsigned road_calibration;	   /* plan.calibration of the contexts that measured road */
+	uint64_t submitted, collected; /* frames; the newest collected frame has number collected */
+	struct sx_road road;	       /* road that was measured last */
+	uint64_t road_frame;	       /* number of its frame; 0: no road was measured yet */
+	unsigned road_calibration;     /* plan.calibration of the contexts that measured road */
+	/* Offset that was added to the last frame that got one (motion.range_offset = apply). */
+	double range_px;
+	/* A configuration whose frames have this offset; its pointers may be out of date. */
+	struct sx_context_config range_config;
+	uint32_t last_id;		   /* greatest identity of an object that was published */
 	struct sx_image_stats image_stats; /* statistics of the newest frame's images */
 	uint32_t flags;			   /* STIXEL_FRAME_* that every frame has, whatever its contexts */
 	struct stixel_frame_header header; /* fields that are equal in every frame are filled in once */

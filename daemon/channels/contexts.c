@@ -102,12 +102,6 @@ int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backen
 	return r < 0 ? r : 0;
 }
 
-void sx_contexts_go_on(struct sx_contexts *s, const struct sx_contexts *before)
-{
-	if (s->chain && before->chain && sx_has_same_range(&before->plan.config, &s->plan.config))
-		s->chain->range_px = before->chain->range_px;
-}
-
 void sx_contexts_fill(const struct sx_contexts *s, struct stixel_frame_header *h)
 {
 	const struct sx_camera *camera = &s->plan.config.params.camera;

@@ -44,7 +44,9 @@ struct sx_contexts_plan {
 struct sx_shared_chain {
 	struct sx_chain *chain;
 	atomic_int users; /* sets of contexts */
-	double range_px;  /* offset that frames have; used by the frame thread */
+	/* frame thread */
+	bool is_published; /* a frame of the chain was published */
+	uint32_t base_id;  /* valid then: greatest identity of an object before that frame */
 };
 
 struct sx_contexts {
@@ -70,11 +72,6 @@ struct sx_contexts {
 int sx_contexts_create(struct sx_contexts **ret, const struct sx_backend *backend, struct sx_device *device,
 		       const struct sx_contexts_plan *plan, const struct sx_contexts *before,
 		       struct sx_why *why);
-/*
- * Lets frames go on from the last frame of `before`: a new chain of the same range applies the offset of the old one.
- * Frame thread, before the first frame.
- */
-void sx_contexts_go_on(struct sx_contexts *s, const struct sx_contexts *before);
 /*
  * Fills the header fields that are equal in all of their frames: camera, vehicle, columns. Of the flags it
  * sets STIXEL_FRAME_RECTIFIED and no other.

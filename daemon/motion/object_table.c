@@ -52,7 +52,7 @@ static bool write_object(const struct sx_object_source *s, const struct sx_motio
 		return false;
 	sx_motion_object_measure(&at, s->camera);
 	*r = (struct stixel_object){
-		.id = o->id,
+		.id = s->base_id + o->id,
 		.state = (uint8_t)o->state,
 		.frames = (uint16_t)(o->frames < UINT16_MAX ? o->frames : UINT16_MAX),
 		.x = (float)at.x,
@@ -112,7 +112,7 @@ static void write_stixels(struct sx_object_table *t, const struct sx_object_sour
 
 	for (uint32_t i = 0; i < s->header->stixel_count; i++) {
 		const struct stixel *x = &s->stixels[i];
-		const uint8_t number = s->object_of[i] ? number_of(t, s->object_of[i]) : 0;
+		const uint8_t number = s->object_of[i] ? number_of(t, s->base_id + s->object_of[i]) : 0;
 
 		t->object_of[i] = number;
 		if (!number)
@@ -131,7 +131,7 @@ void sx_object_table_fill(struct sx_object_table *t, const struct sx_object_sour
 	for (uint32_t k = 0; k < s->objects->count && t->count < STIXEL_OBJECTS_MAX; k++) {
 		const struct sx_motion_object *o = &s->objects->objects[k];
 
-		if (o->shown && (!t->count || o->id > t->objects[t->count - 1].id))
+		if (o->shown && (!t->count || s->base_id + o->id > t->objects[t->count - 1].id))
 			t->count += write_object(s, o, &t->objects[t->count]);
 	}
 	if (t->count)

@@ -19,6 +19,7 @@ struct sx_object_source {
 	const struct stixel *stixels;
 	const struct stixel_frame_header *header; /* of the frame: number of stixels, size of the image */
 	const struct sx_camera *camera;
+	uint32_t base_id; /* added to the identities of the chain: they begin at 1 in each chain */
 	double offset_px; /* disparity of an object minus that of its stixels in the frame */
 };
 

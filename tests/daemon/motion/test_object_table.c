@@ -94,6 +94,11 @@ static void objects_become_records(void **state)
 	assert_float_equal(o->z, 250 / 24.5, 1e-5);
 	assert_true(o->szz == 0.5f);
 	assert_float_equal(o->width, 0.8 * 25 / 24.5, 1e-6);
+	/* other chains had objects before: stixels without an object still have none */
+	g.source.base_id = 3;
+	fill(&g);
+	assert_true(g.table.count == 2 && o->id == 6 && g.table.objects[1].id == 12);
+	assert_memory_equal(g.object_of, ((uint8_t[STIXELS]){2, 0, 1, 2, 2, 0}), STIXELS);
 }
 
 static void extents_end_at_the_image(void **state)

@@ -97,6 +97,17 @@ class Motion(TestCase):
         self.assertTrue(any(f.object_of.count(1 + [s for _, s in f.objects].index(2)) > 1 for f in seen.values()))
         known = [{each for each, _ in f.objects} for f in seen.values()]
         self.assertTrue(any(a & b for a, b in zip(known, known[1:])), known)
+        # a new chain, as after another mode or another number of stixels, never uses an identity again
+        for orders in ("motion.mode=pair", "motion.mode=filter"), ("stixels.width=8",):
+            used = max(each for f in i.ring().frames() for each, _ in f.objects or [(0, 0)])
+            self.assertGreater(used, 0)
+            for each in orders:
+                code, text = i.order(each)
+                self.assertEqual(code, 200, text)
+            first = int(re.search(r"from frame (\d+) on", text).group(1))
+            f = until(lambda: [f for f in i.ring().frames() if f.number >= first and f.objects], what="objects")[0]
+            self.assertGreater(min(each for each, _ in f.objects), used)
+            self.assertLessEqual(max(f.object_of), len(f.objects))
         self.assertEqual(i.stop(), 0)
 
     def test_wrong_range(self):
@@ -125,6 +136,13 @@ class Motion(TestCase):
             f = i.ring().frames()[-1]
             self.assertEqual(f.columns, 70)
             self.assertGreaterEqual(f.range_applied, r["applied_px"] - 0.2)
+            # nor do they if motion was off meanwhile
+            self.assertEqual(i.order("motion.mode=off")[0], 200)
+            i.until_published(i.status()["frames"]["published"] + 2)
+            self.assertEqual(i.ring().frames()[-1].range_applied, 0)
+            self.assertEqual(i.order("motion.mode=pair")[0], 200)
+            i.until_published(i.status()["frames"]["published"] + 2)
+            self.assertGreaterEqual(i.ring().frames()[-1].range_applied, r["applied_px"] - 0.2)
             self.assertEqual(i.order("motion.range_offset=off")[0], 200)
             i.until_published(i.status()["frames"]["published"] + 2)
             self.assertEqual((motion(i)["range"]["text"], self.doctor(i)[0].split()[0]), (None, "ok"))
