@@ -245,7 +245,10 @@ static uint32_t base_id(const struct sx_pipeline *p, struct sx_shared_chain *cha
 	return chain->base_id;
 }
 
-/* Returns what a frame says about motion. stixels: those that are published. */
+/*
+ * Returns the objects of a frame and its records of motion. stixels: the stixels of the published frame, whose
+ * disparities may have an offset that those of the engine lack.
+ */
 static struct sx_frame_motion motion_of(struct sx_pipeline *p, const struct sx_frame_in_flight *f,
 					const struct sx_result *result, const struct stixel *stixels)
 {

@@ -82,8 +82,8 @@ size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stix
 	const uint32_t per_column = most < rows ? most : rows;
 
 	sx_must(rows, >, 0);
-	return sx_frame_bytes_most(columns, columns * per_column,
-				   images_bytes(p)); /* motion.mode changes live */
+	/* with room for motion even while it is off: motion.mode changes live */
+	return sx_frame_bytes_most(columns, columns * per_column, images_bytes(p));
 }
 
 struct sx_frame_cost_case sx_pipeline_cost_case(const struct sx_pipeline *p, const struct sx_settings *s)

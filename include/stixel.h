@@ -386,30 +386,32 @@ STIXEL_SIZE(stixel_motion, 8);
 #define STIXEL_OBJECTS_MAX 64 /* objects of a frame, at most */
 
 /*
- * (since 1.8) A thing that moves, or that moved within the last 2 s, with an identity that lasts. Lengths are in m,
- * velocities in m/s over the ground, along the axes of this frame's left camera: x to the right, y down, z ahead.
- * Distances are those of this frame's disparities, so that an object lies where its stixels lie. All numbers are
- * finite, z is greater than 0, and both covariances are positive definite.
+ * (since 1.8) A thing that moves, or that moved within the last 2 s. Its identity stays the same from frame to frame.
+ * Lengths are in m. Velocities are in m/s over the ground. The axes are those of this frame's left camera: x to the
+ * right, y down, z ahead. The distance is that of this frame's disparities, so that an object lies where its stixels
+ * lie. All numbers are finite, z is greater than 0, and both covariances are positive definite.
  */
 struct stixel_object {
-	/* From 1 on. Within an epoch no other object gets it. Each object of a frame has a greater one. */
+	/* Identity, 1 or more. No other object of the epoch has it. Within a frame the objects have growing ids. */
 	uint32_t id;
 	uint8_t state; /* enum stixel_motion_state; newer publishers may have others, which mean unknown */
-	/* Semantic class that most rows of its stixels have, of equal ones the least. 255: none. */
+	/* Semantic class that the most rows of its stixels have; of equal ones the least. 255: none. */
 	uint8_t label;
-	uint16_t frames;       /* frames in which it was seen, at most 65535 */
-	float x, y, z;	       /* middle of its columns, its lowest row, median distance of its stixels */
-	float pxx, pxz, pzz;   /* covariance of x and z, m^2 */
-	float width, height;   /* of its extent in the image, at its distance; 0 or more */
-	float vx, vz;	       /* velocity to the right and ahead, of all its stixels together */
-	float sxx, sxz, szz;   /* covariance of the velocity, (m/s)^2 */
-	float age_s, unseen_s; /* since it was found first, and seen last, s; 0: in this frame */
+	uint16_t frames; /* number of frames in which the object was seen, at most 65535 */
+	/* Place: x of the middle column, y of the lowest row, both at the distance z, the median of its stixels. */
+	float x, y, z;
+	float pxx, pxz, pzz; /* covariance of x and z, m^2 */
+	float width, height; /* size that fills the extent in the image at distance z; 0 or more */
+	float vx, vz; /* velocity to the right and ahead: one for the object, from all of its stixels */
+	float sxx, sxz, szz; /* covariance of the velocity, (m/s)^2 */
+	float age_s;	     /* time since the first frame with the object, s; 0: this is the first */
+	float unseen_s;	     /* time since the last frame that saw the object, s; 0: this frame saw it */
 	/*
 	 * Extent in the image, px, all inclusive: left <= right < image_width, top <= bottom < image_height. An object
-	 * that is not seen in this frame is where it should be by its velocity and by the step of the camera.
+	 * that this frame does not see lies where its velocity and the step of the camera predict it.
 	 */
 	uint16_t left, right, top, bottom;
-	uint16_t stixels; /* stixels of this frame that belong to it */
+	uint16_t stixels; /* number of stixels of this frame that belong to the object */
 	uint16_t reserved;
 };
 STIXEL_AT(stixel_object, state, 4);

@@ -56,10 +56,10 @@ struct sx_contexts {
 	size_t bytes; /* host memory of the contexts; 0: the engine has its own memory */
 	struct sx_contexts_plan plan;
 	struct sx_shared_chain *chain; /* NULL: motion.mode is off */
-	/* Room for what any frame has, used by the frame thread: with a chain; and as the keys say. */
-	struct stixel_motion *records;
-	struct sx_object_table *objects; /* motion.mode = filter */
-	struct stixel *corrected;	 /* motion.range_offset = apply */
+	/* Memory in which the frame thread writes parts of a frame. NULL: no frame has the part. */
+	struct stixel_motion *records;	 /* one for each stixel; there with a chain */
+	struct sx_object_table *objects; /* there with motion.mode = filter */
+	struct stixel *corrected;	 /* stixels; there with a chain and motion.range_offset = apply */
 	struct sx_rectify_map map[2];	 /* rectification of offered pairs; zeroed: none */
 	struct sx_road_unit unit;	 /* frame thread's: check of the baseline's unit */
 	uint64_t first; /* number of their first frame; frame thread's until the old contexts are returned */

@@ -12,7 +12,11 @@
 #include "stages/motion/group.h"
 #include "stixel.h"
 
-/* Fills the fields motion_*, ego_* and range_*, but motion_offset. ego NULL: motion is not measured. */
+/*
+ * Fills the fields motion_*, ego_* and range_* of a header, but not motion_offset. ego NULL: motion is not measured, and
+ * the fields are 0. applied_px: offset that the daemon added to the disparities of the frame. The engine measured
+ * ego->range without it, so the header states the offset that is still missing: ego->range minus applied_px.
+ */
 void sx_motion_fill_header(struct stixel_frame_header *h, const struct sx_motion_ego *ego, int64_t span_ns,
 			   double applied_px);
 

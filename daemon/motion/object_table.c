@@ -9,8 +9,9 @@
 
 #include "ipc/check.h"
 
-#define MOST_CORRELATION 0.9999 /* so that a covariance stays positive definite in float */
-#define LEAST_VARIANCE 1e-8	/* m^2, (m/s)^2; the same */
+/* A covariance within these limits is positive definite even after its numbers were rounded to float. */
+#define MOST_CORRELATION 0.9999
+#define LEAST_VARIANCE 1e-8 /* m^2 or (m/s)^2 */
 
 /* A negative variance, or one that is not a number, stays so: sx_object_agrees() refuses it. */
 static double at_least(double variance)
@@ -45,7 +46,7 @@ static bool write_object(const struct sx_object_source *s, const struct sx_motio
 {
 	const int width = (int)s->header->image_width, height = (int)s->header->image_height;
 	const struct sx_motion_estimate *e = &o->biased;
-	struct sx_motion_object at = *o; /* the object at the distance that its stixels have in the frame */
+	struct sx_motion_object at = *o; /* gets the distance that the frame's disparities say */
 
 	at.disparity -= s->offset_px;
 	if (!(at.disparity > 0.0) || !is_in_image(s, o))

@@ -1,5 +1,5 @@
 /*
- * Objects of a frame as readers get them: a table of those that are shown, and which one each stixel belongs to.
+ * Objects of a frame as readers get them: a table of the objects that are shown, and the object of each stixel.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,15 +12,15 @@
 #include "stages/motion/filter/objects.h"
 #include "stixel.h"
 
-/* What the engine says about the objects of a frame. */
+/* The input of a table: a frame, and the objects that the engine found in it. */
 struct sx_object_source {
 	const struct sx_motion_objects *objects;
-	const uint32_t *object_of; /* identity of the object of each stixel, 0: none */
+	const uint32_t *object_of; /* for each stixel the identity of its object; 0: it has none */
 	const struct stixel *stixels;
-	const struct stixel_frame_header *header; /* of the frame: number of stixels, size of the image */
+	const struct stixel_frame_header *header; /* has the number of stixels and the image's size */
 	const struct sx_camera *camera;
-	uint32_t base_id; /* added to the identities of the chain: they begin at 1 in each chain */
-	double offset_px; /* disparity of an object minus that of its stixels in the frame */
+	uint32_t base_id; /* the table adds it to identities, which begin at 1 in each chain */
+	double offset_px; /* disparity of an object minus the disparity of its stixels in the frame */
 };
 
 struct sx_object_table {
@@ -31,8 +31,8 @@ struct sx_object_table {
 };
 
 /*
- * Fills a table with the objects that are shown and that lie in the image. An object with a number that readers would
- * refuse is left out: that is never the case unless the filter is wrong, and costs one object instead of the frame.
+ * Fills a table with the objects that are shown and that lie in the image. The function leaves out an object that
+ * readers would refuse. Only an error of the filter makes such an object; it then costs the object, not the frame.
  */
 void sx_object_table_fill(struct sx_object_table *table, const struct sx_object_source *source);
 
