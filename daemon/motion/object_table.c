@@ -128,12 +128,15 @@ static void write_stixels(struct sx_object_table *t, const struct sx_object_sour
 
 void sx_object_table_fill(struct sx_object_table *t, const struct sx_object_source *s)
 {
+	uint32_t last_id = 0;
+
 	t->count = 0;
 	for (uint32_t k = 0; k < s->objects->count && t->count < STIXEL_OBJECTS_MAX; k++) {
 		const struct sx_motion_object *o = &s->objects->objects[k];
 
-		if (o->shown && (!t->count || s->base_id + o->id > t->objects[t->count - 1].id))
-			t->count += write_object(s, o, &t->objects[t->count]);
+		if (!o->shown || s->base_id + o->id <= last_id || !write_object(s, o, &t->objects[t->count]))
+			continue;
+		last_id = t->objects[t->count++].id;
 	}
 	if (t->count)
 		write_stixels(t, s);

@@ -165,7 +165,7 @@ static void no_object_costs_the_frame(void **state)
 	static struct given g;
 	struct sx_motion_object *from = &g.objects.objects[0];
 
-	for (int i = 0; i < 10; i++) {
+	for (int i = 0; i < 11; i++) {
 		give(&g);
 		switch (i) {
 		case 0:
@@ -195,6 +195,9 @@ static void no_object_costs_the_frame(void **state)
 			break;
 		case 8:
 			from->biased.sxz = (double)NAN;
+			break;
+		case 9:
+			from->id = 0;
 			break;
 		default:
 			from->id = 10;
