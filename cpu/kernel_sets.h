@@ -11,6 +11,7 @@
 #include "cpu/matcher.h"
 #include "cpu/slanted.h"
 #include "cpu/stixel_dp.h"
+#include "stages/motion/by.h"
 #include "stages/stereo/chance.h"
 #include "stages/stixels/reduce.h"
 
@@ -123,16 +124,7 @@ struct sx_segment_kernels {
 			      struct sx_image *cells, struct sx_image *cells_confidence);
 };
 
-struct sx_motion_cells;
 struct sx_motion_columns;
-struct sx_motion_feature;
-struct sx_motion_flow;
-struct sx_motion_group_at;
-struct sx_motion_group_sums;
-struct sx_motion_guess;
-struct sx_motion_round;
-struct sx_motion_step;
-struct sx_motion_sums;
 struct sx_motion_view;
 
 /* Kernels of motion, see cpu/motion/motion.h. Each computes the same as a function of stages/motion. */
@@ -149,13 +141,7 @@ struct sx_motion_kernels {
 	void (*expect)(const struct sx_camera *c, const struct sx_motion_step *step, double offset,
 		       const struct sx_motion_feature *const *features, int count,
 		       struct sx_motion_guess *guesses);
-	/* sx_motion_match() and sx_motion_refine() */
-	void (*match)(const struct sx_motion_view *now, const struct sx_motion_view *before,
-		      const struct sx_motion_feature *feature, const struct sx_motion_guess *guesses,
-		      int count, struct sx_motion_flow *flow);
-	void (*refine)(const struct sx_motion_view *now, const struct sx_motion_view *before,
-		       const struct sx_motion_feature *feature, const struct sx_motion_guess *guess,
-		       struct sx_motion_flow *flow);
+	struct sx_motion_finders find;
 	/* the sums of sx_motion_add() over the features first .. end - 1 of columns, multiples of 8 */
 	void (*ego_sums)(const struct sx_camera *c, const struct sx_motion_round *r,
 			 const struct sx_motion_columns *f, int first, int end, struct sx_motion_sums *s);

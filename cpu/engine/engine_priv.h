@@ -16,6 +16,7 @@
 #include "cpu/segment.h"
 #include "cpu/speckle.h"
 #include "stages/engine.h"
+#include "stages/motion/filter/chain.h"
 #include "stages/rectify/rectify.h"
 #include "stages/road/road_finder.h"
 #include "stages/stixels/class_cut.h"

@@ -203,7 +203,7 @@ static ALWAYS_INLINE struct sx_motion_place find_place(const struct sx_image *fr
 	return best;
 }
 
-/* The searches of sx_motion_match(). */
+/* The searches of sx_motion_match() and sx_motion_again(). */
 static struct sx_motion_place find_coarse(const struct sx_image *from, const struct sx_image *to, int x,
 					  int y, int gx, int gy, const struct sx_motion_guess *warp)
 {
@@ -220,6 +220,12 @@ static struct sx_motion_place find_fine(const struct sx_image *from, const struc
 					int gx, int gy, const struct sx_motion_guess *warp)
 {
 	return find_place(from, to, x, y, gx, gy, SX_MOTION_FINE, warp, false);
+}
+
+static struct sx_motion_place find_again(const struct sx_image *from, const struct sx_image *to, int x, int y,
+					 int gx, int gy, const struct sx_motion_guess *warp)
+{
+	return find_place(from, to, x, y, gx, gy, SX_MOTION_AGAIN, warp, true);
 }
 
 /* Computes the same as sx_motion_match(). */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/contract.h"
 #include "cpu/kernel_sets.h"
 #include "cpu/motion/motion_terms.h"
 #include "cpu/pool.h"
@@ -37,6 +38,9 @@ struct frame {
 	struct sx_motion_step at, last;
 	double offset, last_offset;
 	bool again;
+	/* groups: the flows that they read, and their results */
+	const struct sx_motion_flow *flows;
+	struct sx_motion_velocity *velocities;
 	/* votes about steps */
 	const struct sx_motion_feature *judges[SX_MOTION_JUDGES_MAX];
 	int judge_count;
@@ -232,8 +236,8 @@ static void search(const struct sx_cpu_motion *m, const struct sx_motion_feature
 
 		if (f->again && !sx_motion_is_elsewhere(guesses[i], last[i]))
 			continue;
-		m->kernels->match(f->now->view, f->before, features[i], &guesses[i], 1, flow);
-		m->kernels->refine(f->now->view, f->before, features[i], &guesses[i], flow);
+		m->kernels->find.match(f->now->view, f->before, features[i], &guesses[i], 1, flow);
+		m->kernels->find.refine(f->now->view, f->before, features[i], &guesses[i], flow);
 	}
 }
 
@@ -273,8 +277,8 @@ static void mover_task(void *arg, int row, int worker)
 		if (!sx_motion_may_move(feature, flow))
 			continue;
 		count = sx_motion_guess_movers(f->pair, feature, f->now->seconds, guesses);
-		m->kernels->match(f->now->view, f->before, feature, guesses, count, flow);
-		m->kernels->refine(f->now->view, f->before, feature, &guesses[flow->guess], flow);
+		m->kernels->find.match(f->now->view, f->before, feature, guesses, count, flow);
+		m->kernels->find.refine(f->now->view, f->before, feature, &guesses[flow->guess], flow);
 	}
 }
 
@@ -368,9 +372,9 @@ static void single_task(void *arg, int row, int worker)
 	(void)worker;
 	for (int i = row * m->frame.cells.columns; i < (row + 1) * m->frame.cells.columns; i++)
 		m->singles[i].says = pair->features[i].score && (pair->features[i].kind & SX_MOTION_OBJECT) &&
-				     pair->flows[i].search == SX_MOTION_FOUND &&
+				     m->frame.flows[i].search == SX_MOTION_FOUND &&
 				     sx_motion_single(&pair->camera, &round, &pair->features[i],
-						      &pair->flows[i], m->singles[i].shift);
+						      &m->frame.flows[i], m->singles[i].shift);
 }
 
 /* The group of a stixel: its features, as columns of the worker. */
@@ -389,7 +393,7 @@ static void take_group(void *arg, const int32_t *members, int count)
 	g->columns->count = count;
 	for (int i = 0; i < count; i++)
 		sx_motion_columns_put(g->columns, &pair->camera, i, &pair->features[members[i]],
-				      &pair->flows[members[i]]);
+				      &g->m->frame.flows[members[i]]);
 	sx_motion_columns_fill(g->columns);
 }
 
@@ -429,10 +433,22 @@ static void group_task(void *arg, int i, int worker)
 	struct group group = {m, &m->columns[worker], NULL};
 	const struct sx_motion_group_by by = {&group, take_group, begin_group, add_group};
 
-	sx_motion_group_measure(&f->pair->camera, &f->cells, f->pair->features, f->pair->flows,
+	sx_motion_group_measure(&f->pair->camera, &f->cells, f->pair->features, f->flows,
 				f->now->stixels + first, left < STIXELS ? left : STIXELS,
 				f->now->stixel_width, f->now->seconds, &f->pair->ego, &by,
-				f->pair->velocities + first);
+				f->velocities + first);
+}
+
+static void measure_groups(struct sx_cpu_motion *m, const struct sx_motion_flow *flows, uint32_t *work,
+			   struct sx_motion_velocity *velocities)
+{
+	const uint32_t stixels = m->frame.now->stixel_count;
+
+	m->frame.flows = flows;
+	m->frame.velocities = velocities;
+	sx_pool_for(m->pool, m->frame.cells.rows, single_task, m);
+	sx_pool_for(m->pool, (int)((stixels + STIXELS - 1) / STIXELS), group_task, m);
+	sx_motion_group_drop(m->frame.now->stixels, stixels, work, velocities);
 }
 
 static void make_pass(struct sx_cpu_motion *m)
@@ -466,7 +482,6 @@ static void measure_pair(struct sx_cpu_motion *m)
 {
 	struct frame *f = &m->frame;
 	struct sx_motion_pair *pair = f->pair;
-	const uint32_t stixels = f->now->stixel_count;
 
 	sx_pool_for(m->pool, 1 + f->cells.rows, corner_task, m);
 	sx_motion_kinds(&pair->owner, f->now->road, &pair->camera, pair->features, pair->cells);
@@ -489,9 +504,7 @@ static void measure_pair(struct sx_cpu_motion *m)
 			return;
 	}
 	sx_pool_for(m->pool, f->cells.rows, mover_task, m);
-	sx_pool_for(m->pool, f->cells.rows, single_task, m);
-	sx_pool_for(m->pool, (int)((stixels + STIXELS - 1) / STIXELS), group_task, m);
-	sx_motion_group_drop(f->now->stixels, stixels, pair->work, pair->velocities);
+	measure_groups(m, pair->flows, pair->work, pair->velocities);
 }
 
 static void run_pair(void *arg, struct sx_motion_pair *pair, const struct sx_motion_frame *now,
@@ -512,7 +525,39 @@ static void run_pair(void *arg, struct sx_motion_pair *pair, const struct sx_mot
 	measure_pair(m);
 }
 
+static void run_groups(void *arg, const struct sx_motion_pair *pair, const struct sx_motion_frame *now,
+		       const struct sx_motion_flow *flows, uint32_t *work,
+		       struct sx_motion_velocity *velocities)
+{
+	struct sx_cpu_motion *m = arg;
+
+	sx_must(m->frame.pair, ==, pair);
+	sx_must(m->frame.now, ==, now);
+	measure_groups(m, flows, work, velocities);
+}
+
+struct each {
+	sx_motion_task *task;
+	void *context;
+};
+
+static void each_task(void *arg, int i, int worker)
+{
+	const struct each *e = arg;
+
+	(void)worker;
+	e->task(e->context, i);
+}
+
+static void run_each(void *arg, int count, sx_motion_task *task, void *context)
+{
+	const struct sx_cpu_motion *m = arg;
+	struct each e = {task, context};
+
+	sx_pool_for(m->pool, count, each_task, &e);
+}
+
 struct sx_motion_by sx_cpu_motion_by(struct sx_cpu_motion *m)
 {
-	return (struct sx_motion_by){m, fill_view, run_pair};
+	return (struct sx_motion_by){m, fill_view, run_pair, &m->kernels->find, run_groups, run_each};
 }

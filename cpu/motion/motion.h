@@ -7,7 +7,7 @@
 #ifndef SX_CPU_MOTION_MOTION_H
 #define SX_CPU_MOTION_MOTION_H
 
-#include "stages/motion/filter/chain.h"
+#include "stages/motion/by.h"
 
 struct sx_kernels;
 struct sx_pool;
@@ -19,8 +19,7 @@ void sx_cpu_motion_destroy(struct sx_cpu_motion *m);
 size_t sx_cpu_motion_bytes(const struct sx_cpu_motion *m);
 
 /*
- * Functions for a chain of motion (stages/motion/filter/chain.h): the same as sx_motion_view_fill() and sx_motion_pair().
- * Thread: a running job of the pool.
+ * Functions for a chain of motion (stages/motion/filter/chain.h). Thread: a running job of the pool.
  */
 struct sx_motion_by sx_cpu_motion_by(struct sx_cpu_motion *m);
 

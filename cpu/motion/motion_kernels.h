@@ -18,7 +18,7 @@
 #define SX_MOTION_KERNELS                                                                                \
 	{                                                                                                \
 		.census_rows = motion_census_rows, .corner_row = motion_corner_row, .vote = motion_vote, \
-		.match = motion_match, .refine = motion_refine, .ego_sums = motion_ego_sums,             \
+		.find = {motion_match, motion_refine, find_again}, .ego_sums = motion_ego_sums,          \
 		.group_sums = motion_group_sums, .expect = motion_expect,                                \
 	}
 

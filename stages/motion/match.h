@@ -53,6 +53,8 @@ struct sx_motion_place sx_motion_find(const struct sx_image *from, const struct 
 #define SX_MOTION_COARSE ((struct sx_motion_reach){8, 5})
 #define SX_MOTION_WIDE ((struct sx_motion_reach){22, 5})
 #define SX_MOTION_FINE ((struct sx_motion_reach){3, 3})
+/* Around the place of a thing whose velocity is known; full size (filter/again.h). */
+#define SX_MOTION_AGAIN ((struct sx_motion_reach){7, 4})
 #define SX_MOTION_FAIR (5 * SX_MOTION_SAMPLES / 2)
 #define SX_MOTION_BETTER 5
 #define SX_MOTION_POOR (7 * SX_MOTION_SAMPLES)

@@ -210,7 +210,7 @@ static uint32_t vote_of(const struct sx_motion_view *now, const struct sx_motion
 
 static void search(void **state)
 {
-	int found = 0, lost = 0, ambiguous = 0;
+	int found = 0, lost = 0, ambiguous = 0, clear = 0;
 
 	(void)state;
 	for (int i = 0; i < DRAWN; i++) {
@@ -225,12 +225,16 @@ static void search(void **state)
 			struct sx_motion_guess g[SX_MOTION_PAIR_GUESSES];
 			const int count = 1 + check_below(&r, SX_MOTION_PAIR_GUESSES);
 			struct sx_motion_flow want, matched;
+			struct sx_motion_place around, near;
 
 			for (int k = 0; k < count; k++)
 				g[k] = draw_guess(&r, check_below(&r, 4) ? 12 : 4096);
 			sx_motion_match(&now, &before, &f, g, count, &matched);
 			want = matched;
 			sx_motion_refine(&now, &before, &f, &g[want.guess], &want);
+			around = sx_motion_by_reference.find->again(&now.census, &before.census, f.x, f.y,
+								    f.x + g[0].dx, f.y + g[0].dy, &g[0]);
+			clear += sx_motion_is_clear(around.cost, around.second);
 			found += want.search == SX_MOTION_FOUND;
 			lost += want.search == SX_MOTION_UNREFINED || want.search == SX_MOTION_NOT_BACK;
 			ambiguous += want.search == SX_MOTION_AMBIGUOUS;
@@ -238,17 +242,22 @@ static void search(void **state)
 				const struct sx_motion_kernels *k = sx_kernels_choose(simds[s])->motion;
 				struct sx_motion_flow got;
 
-				k->match(&now, &before, &f, g, count, &got);
+				k->find.match(&now, &before, &f, g, count, &got);
 				assert_memory_equal(&got, &matched, sizeof(got));
-				k->refine(&now, &before, &f, &g[got.guess], &got);
+				k->find.refine(&now, &before, &f, &g[got.guess], &got);
 				assert_memory_equal(&got, &want, sizeof(got));
+				near = k->find.again(&now.census, &before.census, f.x, f.y, f.x + g[0].dx,
+						     f.y + g[0].dy, &g[0]);
+				assert_int_equal(near.cost, around.cost);
+				if (near.cost != SX_MOTION_COST_NONE)
+					assert_memory_equal(&near, &around, sizeof(near));
 				assert_int_equal(k->vote(&now, &before, &f, &g[0]),
 						 vote_of(&now, &before, &f, &g[0]));
 			}
 		}
 		finish_views(&now, &before);
 	}
-	assert_true(found > 4 * DRAWN && lost > DRAWN && ambiguous > DRAWN);
+	assert_true(found > 4 * DRAWN && lost > DRAWN && ambiguous > DRAWN && clear > DRAWN);
 }
 
 /* Corners of images of all sizes; also with cells of 16 px and more, which are cut into pieces. */

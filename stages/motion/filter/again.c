@@ -8,29 +8,27 @@
 #include <stdlib.h>
 
 #include "stages/motion/guess.h"
-#include "stages/motion/refine.h"
 
-static void search_object(const struct sx_motion_frame *now, const struct sx_motion_view *before,
-			  const struct sx_motion_feature *f, const struct sx_motion_guess *guess,
-			  struct sx_motion_flow *flow)
+static void search_object(const struct sx_motion_finders *find, const struct sx_motion_frame *now,
+			  const struct sx_motion_view *before, const struct sx_motion_feature *f,
+			  const struct sx_motion_guess *guess, struct sx_motion_flow *flow)
 {
-	const struct sx_motion_place p =
-		sx_motion_find(&now->view->census, &before->census, f->x, f->y, f->x + guess->dx,
-			       f->y + guess->dy, SX_MOTION_AGAIN, guess);
+	const struct sx_motion_place p = find->again(&now->view->census, &before->census, f->x, f->y,
+						     f->x + guess->dx, f->y + guess->dy, guess);
 
-	if (p.cost == SX_MOTION_COST_NONE || 25 * p.second <= 26 * p.cost + 50)
+	if (p.cost == SX_MOTION_COST_NONE || !sx_motion_is_clear(p.cost, p.second))
 		return;
 	flow->x_q6 = 64 * p.x;
 	flow->y_q6 = 64 * p.y;
 	flow->cost = (uint16_t)p.cost;
 	flow->second = (uint16_t)p.second;
 	flow->search = SX_MOTION_FOUND;
-	sx_motion_refine(now->view, before, f, guess, flow);
+	find->refine(now->view, before, f, guess, flow);
 }
 
-static void search_walker(const struct sx_motion_pair *pair, const struct sx_motion_frame *now,
-			  const struct sx_motion_view *before, const struct sx_motion_feature *f,
-			  struct sx_motion_flow *flow)
+static void search_walker(const struct sx_motion_finders *find, const struct sx_motion_pair *pair,
+			  const struct sx_motion_frame *now, const struct sx_motion_view *before,
+			  const struct sx_motion_feature *f, struct sx_motion_flow *flow)
 {
 	const double way = SX_MOTION_WALK_M_S * now->seconds / pair->camera.baseline_m;
 	const double shifts[5][3] = {
@@ -50,31 +48,59 @@ static void search_walker(const struct sx_motion_pair *pair, const struct sx_mot
 	}
 	if (!count)
 		return;
-	sx_motion_match(now->view, before, f, guesses, count, flow);
-	sx_motion_refine(now->view, before, f, &guesses[flow->guess], flow);
+	find->match(now->view, before, f, guesses, count, flow);
+	find->refine(now->view, before, f, &guesses[flow->guess], flow);
 }
 
-int sx_motion_again(const struct sx_motion_objects *os, const struct sx_motion_pair *pair,
-		    const struct sx_motion_frame *now, const struct sx_motion_view *before,
-		    struct sx_motion_flow *flows)
-{
-	int found = 0;
+/* The arguments of sx_motion_again(), and the cells. */
+struct again {
+	const struct sx_motion_finders *find;
+	const struct sx_motion_objects *os;
+	const struct sx_motion_pair *pair;
+	const struct sx_motion_frame *now;
+	const struct sx_motion_view *before;
+	struct sx_motion_flow *flows;
+	struct sx_motion_cells cells;
+};
 
-	for (int i = 0; i < pair->cells; i++) {
+/* Searches the features of a row of cells. */
+static void search_row(void *context, int row)
+{
+	const struct again *a = context;
+	const struct sx_motion_pair *pair = a->pair;
+
+	for (int i = row * a->cells.columns; i < (row + 1) * a->cells.columns; i++) {
 		const struct sx_motion_feature *f = &pair->features[i];
 		struct sx_motion_flow flow = {.search = SX_MOTION_UNKNOWN};
 		struct sx_motion_guess guess;
 
-		if (!f->score || !(f->kind & SX_MOTION_OBJECT) || flows[i].search == SX_MOTION_FOUND)
+		if (!f->score || !(f->kind & SX_MOTION_OBJECT) || a->flows[i].search == SX_MOTION_FOUND)
 			continue;
-		if (sx_motion_objects_guess(os, &pair->camera, f, &pair->ego, now->seconds, &guess))
-			search_object(now, before, f, &guess, &flow);
+		if (sx_motion_objects_guess(a->os, &pair->camera, f, &pair->ego, a->now->seconds, &guess))
+			search_object(a->find, a->now, a->before, f, &guess, &flow);
 		else if (f->disparity_q8 >= SX_MOTION_WALK_Q8)
-			search_walker(pair, now, before, f, &flow);
-		if (flow.search != SX_MOTION_FOUND)
-			continue;
-		flows[i] = flow;
-		found++;
+			search_walker(a->find, pair, a->now, a->before, f, &flow);
+		if (flow.search == SX_MOTION_FOUND)
+			a->flows[i] = flow;
 	}
+}
+
+static int count_found(const struct sx_motion_flow *flows, int cells)
+{
+	int found = 0;
+
+	for (int i = 0; i < cells; i++)
+		found += flows[i].search == SX_MOTION_FOUND;
 	return found;
+}
+
+int sx_motion_again(const struct sx_motion_objects *os, const struct sx_motion_by *by,
+		    const struct sx_motion_pair *pair, const struct sx_motion_frame *now,
+		    const struct sx_motion_view *before, struct sx_motion_flow *flows)
+{
+	struct again a = {by->find, os, pair, now, before, flows, sx_motion_cells(pair->width, pair->height)};
+	const int found = count_found(flows, pair->cells);
+
+	by->each(by->arg, a.cells.rows, search_row, &a);
+	return count_found(flows, pair->cells) - found;
 }

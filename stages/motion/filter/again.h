@@ -6,10 +6,9 @@
 #ifndef SX_STAGES_MOTION_FILTER_AGAIN_H
 #define SX_STAGES_MOTION_FILTER_AGAIN_H
 
+#include "stages/motion/by.h"
 #include "stages/motion/filter/objects.h"
 
-/* Around the place of a thing whose velocity is known; full size. */
-#define SX_MOTION_AGAIN ((struct sx_motion_reach){7, 4})
 #define SX_MOTION_WALK_M_S 1.3
 #define SX_MOTION_WALK_Q8 2560 /* 1/256 px: features of people that walk are this near: 10 px */
 #define SX_MOTION_WALK_APART_X \
@@ -24,9 +23,10 @@
  * within SX_MOTION_AGAIN of the expected place (sx_motion_find(); the feature is not found if
  * 25 second <= 26 cost + 50), then refines it. It expects a near feature elsewhere to walk to the right, to the left,
  * ahead, or back, and searches these four places by sx_motion_match(), because the first search reaches only 16 px.
+ * Each row of cells is a task of by->each.
  */
-int sx_motion_again(const struct sx_motion_objects *os, const struct sx_motion_pair *pair,
-		    const struct sx_motion_frame *now, const struct sx_motion_view *before,
-		    struct sx_motion_flow *flows);
+int sx_motion_again(const struct sx_motion_objects *os, const struct sx_motion_by *by,
+		    const struct sx_motion_pair *pair, const struct sx_motion_frame *now,
+		    const struct sx_motion_view *before, struct sx_motion_flow *flows);
 
 #endif

@@ -11,23 +11,6 @@
 
 #include "stages/motion/view.h"
 
-static void reference_view(void *arg, struct sx_motion_view *view, const struct sx_image *grey,
-			   const struct sx_image *disparity)
-{
-	(void)arg;
-	sx_motion_view_fill(view, grey, disparity);
-}
-
-static void reference_pair(void *arg, struct sx_motion_pair *pair, const struct sx_motion_frame *now,
-			   const struct sx_motion_view *before, const struct sx_motion_step *expected,
-			   const struct sx_motion_range *prior)
-{
-	(void)arg;
-	sx_motion_pair(pair, now, before, expected, prior);
-}
-
-const struct sx_motion_by sx_motion_by_reference = {NULL, reference_view, reference_pair};
-
 int sx_motion_chain_init(struct sx_motion_chain *ret, const struct sx_camera *camera, int width, int height,
 			 uint32_t most, bool filters)
 {
@@ -155,11 +138,12 @@ static void grow_older(struct sx_motion_objects *os, double since)
 }
 
 /* Filters what a pair says. */
-static void filter(struct sx_motion_chain *c, const struct sx_motion_frame *frame,
-		   const struct sx_motion_view *before, int64_t now_ns, struct sx_motion_found *found)
+static void filter(struct sx_motion_chain *c, const struct sx_motion_by *by,
+		   const struct sx_motion_frame *frame, const struct sx_motion_view *before, int64_t now_ns,
+		   struct sx_motion_found *found)
 {
 	const double since = c->filter_runs ? (double)(now_ns - c->last_ns) / 1e9 : 0.0;
-	const bool took = sx_motion_filter_next(&c->filter, frame, before, &found->pair, since);
+	const bool took = sx_motion_filter_next(&c->filter, by, frame, before, &found->pair, since);
 
 	if (took) {
 		c->filter_runs = true;
@@ -206,7 +190,7 @@ void sx_motion_chain_run(struct sx_motion_chain *c, const struct sx_motion_by *b
 	by->pair(by->arg, pair, &frame, before, learned->has_step ? &learned->step : NULL, &prior);
 	sx_motion_learn(learned, &pair->ego, in->captured_ns);
 	if (c->filters)
-		filter(c, &frame, before, in->captured_ns, found);
+		filter(c, by, &frame, before, in->captured_ns, found);
 	else
 		memset(found->object_of, 0, in->stixel_count * sizeof(*found->object_of));
 }

@@ -106,17 +106,6 @@ struct sx_motion_input {
 	int64_t captured_ns;
 };
 
-/* The functions that compute. Reference: sx_motion_view_fill() and sx_motion_pair(). */
-struct sx_motion_by {
-	void *arg;
-	void (*view)(void *arg, struct sx_motion_view *view, const struct sx_image *grey,
-		     const struct sx_image *disparity);
-	void (*pair)(void *arg, struct sx_motion_pair *pair, const struct sx_motion_frame *now,
-		     const struct sx_motion_view *before, const struct sx_motion_step *expected,
-		     const struct sx_motion_range *prior);
-};
-extern const struct sx_motion_by sx_motion_by_reference;
-
 /*
  * Takes all memory. most: see sx_motion_pair_init(). filters: velocities are filtered. -EINVAL, -ENOMEM. finish accepts
  * a zeroed struct.

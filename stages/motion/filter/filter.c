@@ -13,6 +13,8 @@
 #include "stages/motion/filter/again.h"
 #include "stages/motion/guess.h"
 
+#define SX_MOTION_FILTER_TASK 32 /* stixels of a task */
+
 int sx_motion_filter_init(struct sx_motion_filter *ret, const struct sx_camera *camera, int width, int height,
 			  uint32_t most)
 {
@@ -256,57 +258,86 @@ static void decide(const struct sx_motion_filter *f, const struct sx_motion_fram
 }
 
 /* Measures the stixels again if more features were found. */
-static void measure(struct sx_motion_filter *f, const struct sx_motion_frame *now,
-		    const struct sx_motion_view *before, const struct sx_motion_pair *pair)
+static void measure(struct sx_motion_filter *f, const struct sx_motion_by *by,
+		    const struct sx_motion_frame *now, const struct sx_motion_view *before,
+		    const struct sx_motion_pair *pair)
 {
-	const struct sx_motion_cells cells = sx_motion_cells(f->width, f->height);
-
 	memcpy(f->flows, pair->flows, (size_t)f->cells * sizeof(*f->flows));
 	memcpy(f->measured, pair->velocities, (size_t)f->count * sizeof(*f->measured));
-	if (sx_motion_again(&f->objects, pair, now, before, f->flows))
-		sx_motion_group(&f->camera, &cells, pair->features, f->flows, f->stixels, f->count,
-				now->stixel_width, now->seconds, &pair->ego, f->work, f->measured);
+	if (sx_motion_again(&f->objects, by, pair, now, before, f->flows))
+		by->group(by->arg, pair, now, f->flows, f->work, f->measured);
 }
 
-static void take_step(struct sx_motion_filter *f, const struct sx_motion_frame *now,
-		      const struct sx_motion_view *before, const struct sx_motion_pair *pair, double since)
-{
-	const double part = since / now->seconds, share = part < 1.0 ? part : 1.0;
-	const struct sx_motion_step step = part_of(&pair->ego.step, part);
-	const struct sx_motion_rotation m = sx_motion_rotation_of(&step);
-	const double least =
-		f->camera.fx * f->camera.baseline_m / sx_motion_farthest(&f->camera, now->seconds);
-	const double offset = pair->ego.used.px;
+/* What the tasks of a step share. */
+struct steps {
+	struct sx_motion_filter *f;
+	const struct sx_motion_frame *now;
+	const struct sx_motion_pair *pair;
+	struct sx_motion_step step;
+	struct sx_motion_rotation rotation;
+	double since, part, share; /* part: of the pair's time; share: part that is new */
+	double least;		   /* disparity of the farthest stixel that is measured, px */
+};
 
-	sx_motion_objects_predict(&f->objects, &f->camera, &step, since, now->seconds, f->width, f->height);
-	measure(f, now, before, pair);
-	for (uint32_t i = 0; i < f->count; i++) {
+/* Carries SX_MOTION_FILTER_TASK stixels on from those before. */
+static void step_stixels(void *context, int task)
+{
+	const struct steps *t = context;
+	struct sx_motion_filter *f = t->f;
+	const uint32_t first = (uint32_t)task * SX_MOTION_FILTER_TASK, end = first + SX_MOTION_FILTER_TASK;
+	const double offset = t->pair->ego.used.px;
+
+	for (uint32_t i = first; i < end && i < f->count; i++) {
 		const struct stixel *s = &f->stixels[i];
 		struct sx_motion_belief *b = &f->beliefs[i];
 		struct before place;
 		uint32_t from;
 
 		if (s->kind != STIXEL_OBJECT || s->disparity_q7 == STIXEL_DISPARITY_UNKNOWN ||
-		    (double)s->disparity_q7 / 128.0 + offset < least)
+		    (double)s->disparity_q7 / 128.0 + offset < t->least)
 			continue;
-		place = place_before(f, now, pair, s, &step, part);
-		from = f->before_count ? find_predecessor(f, s, now->stixel_width, &place)
+		place = place_before(f, t->now, t->pair, s, &t->step, t->part);
+		from = f->before_count ? find_predecessor(f, s, t->now->stixel_width, &place)
 				       : SX_MOTION_NO_OWNER;
 		if (from != SX_MOTION_NO_OWNER &&
 		    (place.by_flow || f->before[from].state != SX_MOTION_STATE_MOVES))
 			*b = f->before[from];
-		carry_on(b, &f->measured[i], &m, since, share);
-		decide(f, now, s, offset, b, &f->velocities[i]);
+		carry_on(b, &f->measured[i], &t->rotation, t->since, t->share);
+		decide(f, t->now, s, offset, b, &f->velocities[i]);
 	}
-	sx_motion_objects_next(&f->objects, &f->camera, now, f->measured, offset, since, f->work, f->beliefs,
-			       f->velocities);
+}
+
+static void take_step(struct sx_motion_filter *f, const struct sx_motion_by *by,
+		      const struct sx_motion_frame *now, const struct sx_motion_view *before,
+		      const struct sx_motion_pair *pair, double since)
+{
+	const double part = since / now->seconds;
+	const struct sx_motion_step step = part_of(&pair->ego.step, part);
+	struct steps t = {
+		.f = f,
+		.now = now,
+		.pair = pair,
+		.step = step,
+		.rotation = sx_motion_rotation_of(&step),
+		.since = since,
+		.part = part,
+		.share = part < 1.0 ? part : 1.0,
+		.least = f->camera.fx * f->camera.baseline_m / sx_motion_farthest(&f->camera, now->seconds),
+	};
+
+	sx_motion_objects_predict(&f->objects, &f->camera, &step, since, now->seconds, f->width, f->height);
+	measure(f, by, now, before, pair);
+	by->each(by->arg, (int)((f->count + SX_MOTION_FILTER_TASK - 1) / SX_MOTION_FILTER_TASK), step_stixels,
+		 &t);
+	sx_motion_objects_next(&f->objects, &f->camera, now, f->measured, pair->ego.used.px, since, f->work,
+			       f->beliefs, f->velocities);
 	for (uint32_t i = 0; i < f->count; i++)
 		f->beliefs[i].state = f->velocities[i].state;
 }
 
-bool sx_motion_filter_next(struct sx_motion_filter *f, const struct sx_motion_frame *now,
-			   const struct sx_motion_view *before, const struct sx_motion_pair *pair,
-			   double since)
+bool sx_motion_filter_next(struct sx_motion_filter *f, const struct sx_motion_by *by,
+			   const struct sx_motion_frame *now, const struct sx_motion_view *before,
+			   const struct sx_motion_pair *pair, double since)
 {
 	const bool has_step = before && pair->ego.verdict == SX_MOTION_STEP_FOUND;
 
@@ -328,7 +359,7 @@ bool sx_motion_filter_next(struct sx_motion_filter *f, const struct sx_motion_fr
 		f->memory = SX_MOTION_MEMORY_RUNS;
 		f->rate = pair->ego.step;
 		f->rate_seconds = now->seconds;
-		take_step(f, now, before, pair, since);
+		take_step(f, by, now, before, pair, since);
 	} else if (f->rate_seconds > 0.0) {
 		/* the camera is thought to go on as before, so that objects can be found again */
 		const struct sx_motion_step step = part_of(&f->rate, since / f->rate_seconds);

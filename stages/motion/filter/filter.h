@@ -7,8 +7,8 @@
 #ifndef SX_STAGES_MOTION_FILTER_FILTER_H
 #define SX_STAGES_MOTION_FILTER_FILTER_H
 
+#include "stages/motion/by.h"
 #include "stages/motion/filter/objects.h"
-#include "stages/motion/pair.h"
 #include "stixel.h"
 
 #define SX_MOTION_FILTER_GAP_S \
@@ -64,7 +64,7 @@ void sx_motion_filter_finish(struct sx_motion_filter *f);
 void sx_motion_filter_reset(struct sx_motion_filter *f);
 
 /*
- * Takes a frame. pair: what sx_motion_pair() found in it. before: the view that it was measured against; NULL:
+ * Takes a frame. by: the functions that found the pair. pair: what sx_motion_pair() found in it. before: the view that it was measured against; NULL:
  * there is none. since: time since the last frame that this function took, s; now->seconds is the time between the
  * frames of the pair, which may be longer. Results depend on the frames since the last reset alone. Thread: the owner
  * of f; allocates nothing.
@@ -83,8 +83,8 @@ void sx_motion_filter_reset(struct sx_motion_filter *f);
  *
  * Without a step all stixels are unknown, and no object is shown.
  */
-bool sx_motion_filter_next(struct sx_motion_filter *f, const struct sx_motion_frame *now,
-			   const struct sx_motion_view *before, const struct sx_motion_pair *pair,
-			   double since);
+bool sx_motion_filter_next(struct sx_motion_filter *f, const struct sx_motion_by *by,
+			   const struct sx_motion_frame *now, const struct sx_motion_view *before,
+			   const struct sx_motion_pair *pair, double since);
 
 #endif

@@ -82,7 +82,12 @@ static void rig_finish(struct rig *g)
 /* Runs frame n at a time, and returns its age difference to the frame before, ns; 0: none. */
 static int64_t run(struct rig *g, int n, int64_t time_ns)
 {
-	const struct sx_motion_by by = {&g->calls, take_view, take_pair};
+	const struct sx_motion_by by = {&g->calls,
+					take_view,
+					take_pair,
+					sx_motion_by_reference.find,
+					sx_motion_by_reference.group,
+					sx_motion_by_reference.each};
 	const struct sx_motion_input in = {
 		.captured_ns = time_ns, .stixels = g->stixels, .stixel_count = g->stixels ? 1 : 0};
 

@@ -118,8 +118,8 @@ static const struct mw_frame *drive_on(struct drive *d, enum fault fault, int pe
 		       d->has_step ? &d->step : NULL, &prior);
 	d->has_step = d->pair.ego.verdict == SX_MOTION_STEP_FOUND;
 	d->step = d->pair.ego.step;
-	sx_motion_filter_next(&d->filter, &frame, back ? &frame_at(d, back)->view : NULL, &d->pair,
-			      back ? since : 0.0);
+	sx_motion_filter_next(&d->filter, &sx_motion_by_reference, &frame,
+			      back ? &frame_at(d, back)->view : NULL, &d->pair, back ? since : 0.0);
 	return now;
 }
 
@@ -464,7 +464,7 @@ static void reset_and_stale_frames(void **state)
 					.stixel_width = MW_STIXEL,
 					.seconds = 0.001,
 					.road = &f->road};
-	sx_motion_filter_next(&d->filter, &same, &f->view, &d->pair, 0.001);
+	sx_motion_filter_next(&d->filter, &sx_motion_by_reference, &same, &f->view, &d->pair, 0.001);
 	assert_int_equal(d->filter.memory, SX_MOTION_MEMORY_STALE);
 	for (uint32_t i = 0; i < f->count; i++)
 		assert_int_equal(d->filter.velocities[i].state, SX_MOTION_STATE_UNKNOWN);
