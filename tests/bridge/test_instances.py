@@ -46,7 +46,7 @@ class Reader:
 
 
 def frame(number):
-    return types.SimpleNamespace(number=number, missed=0)
+    return types.SimpleNamespace(number=number, missed=0, epoch=7, capture_left_ns=1 + number, ego=None)
 
 
 class Source(unittest.TestCase):

@@ -15,6 +15,7 @@ from stixel._classes import PublisherClasses
 
 from .fail import ENDS, described, sentence
 from .sink import NO_IMAGES, Instance, Report, Work
+from .trajectory import Trajectory
 
 if TYPE_CHECKING:
     from .runner import Runner
@@ -41,6 +42,7 @@ class Source(threading.Thread):
         self.classes = PublisherClasses()  #: names of the daemon's classes; Reports sets them
         self.internal = 0  #: internal errors of the program
         self._runners = list(runners)
+        self._trajectory = Trajectory()
         self._say = say
         self._more = more
         self._end = threading.Event()
@@ -79,7 +81,7 @@ class Source(threading.Thread):
             frame._classes = self.classes
             self.frames += 1
             self.lost += frame.missed
-            work = Work(self.instance, frame, time.monotonic_ns())
+            work = Work(self.instance, frame, time.monotonic_ns(), self._trajectory.take(frame))
             for runner in self._runners:
                 runner.put(work)
             if self._more:

@@ -12,6 +12,8 @@ from .options import Option
 if TYPE_CHECKING:
     from stixel import Frame
 
+    from .trajectory import Pose
+
 NO_IMAGES: FrozenSet[str] = frozenset()
 
 
@@ -29,10 +31,11 @@ class Instance(NamedTuple):
 class Work:
     """A frame on its way to the sinks."""
 
-    def __init__(self, instance: Instance, frame: Frame, taken_ns: int) -> None:
+    def __init__(self, instance: Instance, frame: Frame, taken_ns: int, pose: Optional[Pose] = None) -> None:
         self.instance = instance
         self.frame = frame
         self.taken_ns = taken_ns  #: CLOCK_MONOTONIC, when the bridge took the frame
+        self.pose = pose  #: of the camera; None: its motion is not known
         self._made: Dict[Any, Any] = {}
         # locks by key: a sink waits only if another sink makes the same message
         self._locks: Dict[Any, threading.Lock] = {}
