@@ -122,6 +122,67 @@ class TFMessage(IdlStruct, typename="tf2_msgs.msg.dds_.TFMessage_"):
 
 
 @dataclasses.dataclass
+class Point(IdlStruct, typename="geometry_msgs.msg.dds_.Point_"):
+    x_: types.float64
+    y_: types.float64
+    z_: types.float64
+
+
+@dataclasses.dataclass
+class Pose(IdlStruct, typename="geometry_msgs.msg.dds_.Pose_"):
+    position_: Point
+    orientation_: Quaternion
+
+
+@dataclasses.dataclass
+class PoseWithCovariance(IdlStruct, typename="geometry_msgs.msg.dds_.PoseWithCovariance_"):
+    pose_: Pose
+    covariance_: types.array[types.float64, 36]
+
+
+@dataclasses.dataclass
+class Twist(IdlStruct, typename="geometry_msgs.msg.dds_.Twist_"):
+    linear_: Vector3
+    angular_: Vector3
+
+
+@dataclasses.dataclass
+class TwistWithCovariance(IdlStruct, typename="geometry_msgs.msg.dds_.TwistWithCovariance_"):
+    twist_: Twist
+    covariance_: types.array[types.float64, 36]
+
+
+@dataclasses.dataclass
+class Odometry(IdlStruct, typename="nav_msgs.msg.dds_.Odometry_"):
+    header_: Header
+    child_frame_id_: str
+    pose_: PoseWithCovariance
+    twist_: TwistWithCovariance
+
+
+@dataclasses.dataclass
+class UUID(IdlStruct, typename="unique_identifier_msgs.msg.dds_.UUID_"):
+    uuid_: types.array[types.uint8, 16]
+
+
+@dataclasses.dataclass
+class Obstacle(IdlStruct, typename="nav2_dynamic_msgs.msg.dds_.Obstacle_"):
+    uuid_: UUID
+    score_: types.float32
+    position_: Point
+    velocity_: Vector3
+    size_: Vector3
+    position_covariance_: types.array[types.float64, 9]
+    velocity_covariance_: types.array[types.float64, 9]
+
+
+@dataclasses.dataclass
+class ObstacleArray(IdlStruct, typename="nav2_dynamic_msgs.msg.dds_.ObstacleArray_"):
+    header_: Header
+    obstacles_: types.sequence[Obstacle]
+
+
+@dataclasses.dataclass
 class Gid(IdlStruct, typename="rmw_dds_common.msg.dds_.Gid_"):
     data_: types.array[types.uint8, 16]
 
@@ -141,7 +202,7 @@ class ParticipantEntitiesInfo(IdlStruct, typename="rmw_dds_common.msg.dds_.Parti
 
 
 TYPES = {"LaserScan": LaserScan, "Image": Image, "CompressedImage": CompressedImage, "CameraInfo": CameraInfo,
-         "TFMessage": TFMessage, "Graph": ParticipantEntitiesInfo}
+         "TFMessage": TFMessage, "Odometry": Odometry, "ObstacleArray": ObstacleArray, "Graph": ParticipantEntitiesInfo}
 
 
 def say(**what):

@@ -8,7 +8,7 @@ import support_frames
 
 import numpy as np
 import stixel
-from stixel_bridge import config
+from stixel_bridge import config, trajectory
 from stixel_bridge.sink import Instance, Report, Work
 
 FRONT = Instance("front", {option.name: option.default for option in config.INSTANCE})
@@ -33,6 +33,14 @@ def frame(number=1):
 
 def work(number=1, instance=FRONT):
     return Work(instance, frame(number), time.monotonic_ns())
+
+
+def moving_work(number=1, instance=FRONT):
+    """Returns a frame with a car that drives away, 10 m ahead, from a camera that drives 10 m/s and has come 7 m."""
+    pose = trajectory.Pose(np.array([0.0, 0.0, 7.0]), np.eye(3), 1e-4 * np.eye(6), np.array([0, 0, 10.0, 0, 0, 0]),
+                           1e-2 * np.eye(6), *2 * [support_frames.street().road])
+    return Work(instance, support_frames.objects_frame(support_frames.table({}), number=number), time.monotonic_ns(),
+                pose)
 
 
 def report(instance=FRONT):

@@ -7,7 +7,7 @@ import numpy as np
 import stixel
 from stixel import Kind, Plane
 
-pack = support.instances().pack
+pack, seal = support.instances().pack, support.instances().seal
 
 WIDTH, HEIGHT, COLUMN = 640, 480, 5
 ANCHOR_NS = 1_795_676_874_250_000_000  # wall clock time at 0 of the monotonic clock
@@ -63,3 +63,32 @@ def _plane(name):
 def street(planes=(), **header):
     """Returns a frame of the street, with images of these names."""
     return frame_of(list(_columns()), [_plane(name) for name in planes], **header)
+
+
+def objects_frame(found, of=None, columns=None, **header):
+    """Returns the bytes of a street whose table has these objects. of: an object's number + 1 for each stixel."""
+    values = dict({"motion_span_ns": 100_000_000, "ego_way_m": (0, 0, 1), "ego_way_sigma_m": (0.01, 0.01, 0.01)},
+                  **header)
+    plain = (frame_of(columns, **values) if columns else street(**values)).raw
+    h = np.frombuffer(plain, stixel.HEADER, 1).copy()
+    count = int(h["stixel_count"][0])
+    h["objects_offset"], h["object_count"], h["object_bytes"] = len(plain), len(found), found.itemsize
+    tail = found.tobytes()
+    if len(found):
+        h["object_of_offset"] = len(plain) + len(tail)
+        tail += bytes(of if of is not None else count)
+    h["frame_bytes"] += len(tail) + -len(tail) % 8
+    return stixel.load(seal(h.tobytes() + plain[h.itemsize:] + tail + bytes(-len(tail) % 8)))
+
+
+def table(*rows):
+    """Returns a table of objects, the values of each over some of a car that drives away, 10 m ahead."""
+    found = np.zeros(len(rows), stixel.OBJECT)
+    for i, row in enumerate(rows):
+        values = dict({"id": i + 1, "state": 2, "label": 255, "frames": 20, "x": 0, "y": 1, "z": 10, "pxx": 0.01,
+                       "pxz": 0.002, "pzz": 0.04, "width": 1.8, "height": 1.5, "vx": 0, "vz": 5, "sxx": 0.09,
+                       "sxz": 0.03, "szz": 0.25, "age_s": 2, "unseen_s": 0, "left": 300, "right": 340, "top": 200,
+                       "bottom": 289, "stixels": 8}, **row)
+        for name, value in values.items():
+            found[name][i] = value
+    return found

@@ -98,8 +98,8 @@ class Types(unittest.TestCase):
     def test_hashes_are_those_of_the_definitions_in_each_release(self):
         for release in ("ROS2_HUMBLE", "ROS2_IRON", "ROS2_JAZZY", "ROS2_KILTED", "ROS2_LYRICAL"):
             found = get_typestore(getattr(Stores, release))
-            for kind in store.HASHES:
-                if not kind.startswith(("stixel_msgs", "vision_msgs")):
+            for kind in store.HASHES:  # test_ros_motion.py has those of objects
+                if kind in found.fielddefs:
                     self.assertEqual(topics.type_hash(kind), found.hash_rihs01(kind), (release, kind))
 
     def test_own_types_are_those_of_the_ros_package(self):
@@ -144,7 +144,7 @@ class Frames(Case):
         for length in range(1, 10):
             found = messages(frame, Instance("x" * length, {}))
             self.assertEqual(set(found), ALL - {"/tf_static", "/diagnostics", "classes", "right/image_rect",
-                                                "right/image_rect/compressed"})
+                                                "right/image_rect/compressed", "odometry"})
             self.both(found.values())
 
     def test_what_a_frame_lacks_is_not_sent(self):

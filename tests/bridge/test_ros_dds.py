@@ -86,6 +86,32 @@ class Readers(Network):
         transforms = decoded(late, "tf2_msgs/msg/TFMessage").transforms
         self.assertIn("front_optical_frame", [t.child_frame_id for t in transforms])
 
+    def test_odometry_and_objects(self):
+        """Also the types with types within types within them have writers."""
+        self.start(objects=["autoware", "derived", "derived_covariance", "nav2"])
+        self.send = lambda: self.sink.send(ros_case.moving_work())
+        self.subscribe("rt/front/odometry", "Odometry", reliable=True)
+        self.subscribe("rt/front/dynamic_obstacles", "ObstacleArray", reliable=True)
+        made = self.message("rt/front/odometry")["sample"]
+        self.assertEqual((made["header_"]["frame_id_"], made["child_frame_id_"]), ("odom", "base_link"))
+        self.assertAlmostEqual(made["pose_"]["pose_"]["position_"]["x_"], 7.0)
+        self.assertAlmostEqual(made["twist_"]["twist_"]["linear_"]["x_"], 10.0)
+        self.assertAlmostEqual(made["twist_"]["covariance_"][0], 1e-2 + 1e-2)  # the camera is 1 m above base_link
+        made = self.message("rt/front/dynamic_obstacles")["sample"]
+        car, = made["obstacles_"]
+        self.assertEqual((made["header_"]["frame_id_"], len(car["uuid_"]["uuid_"])), ("front_road", 16))
+        self.assertAlmostEqual(car["position_"]["x_"], 10.0)
+        self.assertAlmostEqual(car["velocity_"]["x_"], 5.0)
+        self.assertAlmostEqual(car["velocity_covariance_"][4], 0.09, 6)
+        writers = {m["topic"]: m for m in self.node.said if m["event"] == "writer"}
+        for name, kind in (("tracked_objects", "autoware_perception_msgs::msg::dds_::TrackedObjects_"),
+                           ("objects", "derived_object_msgs::msg::dds_::ObjectArray_"),
+                           ("objects_with_covariance", "derived_object_msgs::msg::dds_::ObjectWithCovarianceArray_")):
+            self.assertEqual(writers["rt/front/" + name]["type"], kind)
+        for message in topics.of_frame(ros_case.moving_work(), self.sink.options, {
+                "tracked_objects", "objects", "objects_with_covariance"}):  # Cyclone accepts the bytes for the type
+            self.assertEqual(self.sink.publish("/front/" + message.topic.name, message.cdr), len(message.cdr))
+
     def test_the_node_is_told(self):
         self.start(node="eyes")
         self.subscribe("ros_discovery_info", "Graph", reliable=True, late=True)

@@ -42,6 +42,9 @@ MONITOR = ("base_frame_id base_shift_correction cmd_vel_in_topic cmd_vel_out_top
            "polygons source_timeout state_topic stop_pub_timeout transform_tolerance")
 POLYGON = "action_type enabled min_points points polygon_pub_topic slowdown_ratio type visualize"
 MONITOR_SOURCE = "enabled topic type"
+# of robot_localization (github.com/cra-ros-pkg/robot_localization, params/ekf.yaml)
+EKF = ("base_link_frame frequency map_frame odom0 odom0_config odom0_queue_size odom_frame publish_tf sensor_timeout "
+       "two_d_mode world_frame")
 
 
 class Publisher:
@@ -136,7 +139,7 @@ class TheNode(unittest.TestCase):
 
     def test_topics_types_and_quality(self):
         node = node_of(instances=["front", "rear"])
-        self.assertEqual(len(node.made), 2 * 13 + 3)
+        self.assertEqual(len(node.made), 2 * 14 + 3)
         for instance in (source.instance for source in node._sources):
             for topic in topics.topics(OPTIONS, instance):
                 publisher = node.made[topics.full_name(topic, instance)]
@@ -328,6 +331,19 @@ class Packages(unittest.TestCase):
         for name in monitor["polygons"]:
             check(monitor[name], POLYGON)
         check(monitor["scan"], MONITOR_SOURCE)
+
+    def test_robot_localization(self):
+        """It takes velocities of the topic odometry, and is the node that sends the transform."""
+        ekf = example("robot_localization.yaml")["ekf_filter_node"]["ros__parameters"]
+        self.assertLessEqual(set(ekf), set(EKF.split()))
+        instance = node_of()._sources[0].instance
+        there = {topics.full_name(topic, instance): topic for topic in topics.topics(OPTIONS)}
+        self.assertEqual(there[ekf["odom0"]].type, store.ODOMETRY)
+        # x y z roll pitch yaw, then their velocities and accelerations: measured are those of a vehicle on the ground
+        self.assertEqual([i for i, used in enumerate(ekf["odom0_config"]) if used], [6, 7, 11])
+        self.assertEqual((ekf["odom_frame"], ekf["base_link_frame"], ekf["world_frame"]),
+                         (OPTIONS["odom_frame"], OPTIONS["base_frame"], OPTIONS["odom_frame"]))
+        self.assertTrue(ekf["publish_tf"] and OPTIONS["odometry_tf"] is None)
 
     def test_examples_name_topics_that_are_there(self):
         instance = node_of()._sources[0].instance

@@ -26,6 +26,9 @@ STRING = "std_msgs/msg/String"
 STRING_HASH = "RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18"
 IMAGE = ("sensor_msgs::msg::dds_::Image_", topics.type_hash("sensor_msgs/msg/Image"))
 SCAN = ("sensor_msgs::msg::dds_::LaserScan_", topics.type_hash("sensor_msgs/msg/LaserScan"))
+ODOMETRY = ("nav_msgs::msg::dds_::Odometry_", topics.type_hash("nav_msgs/msg/Odometry"))
+TRACKED_OBJECTS = ("autoware_perception_msgs::msg::dds_::TrackedObjects_",
+                   topics.type_hash("autoware_perception_msgs/msg/TrackedObjects"))
 TF = ("tf2_msgs::msg::dds_::TFMessage_", topics.type_hash("tf2_msgs/msg/TFMessage"))
 
 
@@ -167,6 +170,17 @@ class Nodes(Network):
         found = decoded(late, "tf2_msgs/msg/TFMessage")
         self.assertIn("front_optical_frame", [t.child_frame_id for t in found.transforms])
         self.assertEqual(late["number"], 1)
+
+    def test_odometry_and_objects(self):
+        self.router()
+        self.start(objects=["autoware"])
+        self.send = lambda: self.sink.send(ros_case.moving_work())
+        self.subscribe("/front/odometry", *ODOMETRY)
+        self.subscribe("/front/tracked_objects", *TRACKED_OBJECTS)
+        found = decoded(self.message("0/front/odometry/"), "nav_msgs/msg/Odometry")
+        self.assertEqual((found.header.stamp.sec, found.child_frame_id), (STAMP_S, "base_link"))
+        self.assertAlmostEqual(found.pose.pose.position.x, 7.0)
+        self.assertGreater(len(base64.b64decode(self.message("0/front/tracked_objects/")["cdr"])), 1000)
 
     def test_images_are_made_while_a_node_subscribes(self):
         self.router()

@@ -10,7 +10,7 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -78,6 +78,11 @@ def vector(x: float, y: float, z: float) -> Any:
     return store.make("geometry_msgs/msg/Vector3", x=float(x), y=float(y), z=float(z))
 
 
+def point(x: float, y: float, z: float) -> Any:
+    """Makes geometry_msgs/Point."""
+    return store.make("geometry_msgs/msg/Point", x=float(x), y=float(y), z=float(z))
+
+
 def quaternion(r: Floats) -> Any:
     """Makes geometry_msgs/Quaternion of a rotation (3, 3), w >= 0.
 
@@ -102,7 +107,8 @@ def turned(yaw: float, pitch: float, roll: float) -> Floats:
                      [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr], [-sp, cp * sr, cp * cr]])
 
 
-def _transform(ns: int, parent: str, child: str, place: Sequence[float], rotation: Floats) -> Any:
+def transform(ns: int, parent: str, child: str, place: Sequence[float], rotation: Floats) -> Any:
+    """Makes geometry_msgs/TransformStamped of the place and the rotation (3, 3) of a child in its parent."""
     return store.make(
         "geometry_msgs/msg/TransformStamped", header=header(ns, parent), child_frame_id=child,
         transform=store.make("geometry_msgs/msg/Transform", translation=vector(*place),
@@ -114,13 +120,16 @@ def message(transforms: List[Any]) -> Any:
     return store.make(store.TRANSFORMS, transforms=transforms)
 
 
-def _mounted(instance: Instance) -> bool:
+def mounted(instance: Instance) -> bool:
     """Returns whether the configuration has the camera's whole pose over the road. Missing parts are measured."""
     return all(instance.options.get(key) is not None for key in ("z_m", "pitch_deg", "roll_deg"))
 
 
-def _mount(ns: int, instance: Instance, n: Names, road: Optional[Road]) -> Any:
-    """Makes the transform of the link. Missing values come from the road, whose plane then is that of base_link."""
+def mount(instance: Instance, road: Optional[Road]) -> Tuple[List[float], Floats]:
+    """Returns the place and the rotation (3, 3) of the link on the base.
+
+    Missing values come from the road, whose plane then is that of base_link; without a road they are 0.
+    """
     height, pitch, roll = 0.0, 0.0, 0.0
     if road is not None:
         level = road.turn() @ OPTICAL.T
@@ -130,8 +139,13 @@ def _mount(ns: int, instance: Instance, n: Names, road: Optional[Road]) -> Any:
         value = instance.options.get(key)
         return without if value is None else math.radians(value) if key.endswith("_deg") else float(value)
 
-    return _transform(ns, n.base, n.link, [given("x_m", 0.0), given("y_m", 0.0), given("z_m", height)],
-                      turned(given("yaw_deg", 0.0), given("pitch_deg", pitch), given("roll_deg", roll)))
+    return ([given("x_m", 0.0), given("y_m", 0.0), given("z_m", height)],
+            turned(given("yaw_deg", 0.0), given("pitch_deg", pitch), given("roll_deg", roll)))
+
+
+def _mount(ns: int, instance: Instance, n: Names, road: Optional[Road]) -> Any:
+    """Makes the transform of the link."""
+    return transform(ns, n.base, n.link, *mount(instance, road))
 
 
 def fixed(instance: Instance, base: str, ns: int) -> List[Any]:
@@ -139,8 +153,8 @@ def fixed(instance: Instance, base: str, ns: int) -> List[Any]:
     if is_rig(instance):
         return []
     n = names(instance, base)
-    mount = [_mount(ns, instance, n, None)] if _mounted(instance) else []
-    return mount + [_transform(ns, n.link, n.optical, [0.0, 0.0, 0.0], OPTICAL)]
+    link = [_mount(ns, instance, n, None)] if mounted(instance) else []
+    return link + [transform(ns, n.link, n.optical, [0.0, 0.0, 0.0], OPTICAL)]
 
 
 def measured(instance: Instance, base: str, frame: Frame) -> List[Any]:
@@ -150,5 +164,5 @@ def measured(instance: Instance, base: str, frame: Frame) -> List[Any]:
         return []
     n, ns = names(instance, base), stamp_ns(frame)
     turn = road.turn()  # rotates from camera to vehicle coordinates; the height is added to z afterwards
-    found = [_transform(ns, n.optical, n.road, -road.height_m * turn[2], turn.T)]
-    return found if _mounted(instance) else [_mount(ns, instance, n, road)] + found
+    found = [transform(ns, n.optical, n.road, -road.height_m * turn[2], turn.T)]
+    return found if mounted(instance) else [_mount(ns, instance, n, road)] + found

@@ -20,6 +20,11 @@ LABEL_INFO = "vision_msgs/msg/LabelInfo"
 DIAGNOSTICS = "diagnostic_msgs/msg/DiagnosticArray"
 MARKERS = "visualization_msgs/msg/MarkerArray"
 TRANSFORMS = "tf2_msgs/msg/TFMessage"
+ODOMETRY = "nav_msgs/msg/Odometry"
+TRACKED_OBJECTS = "autoware_perception_msgs/msg/TrackedObjects"
+OBJECTS = "derived_object_msgs/msg/ObjectArray"
+OBJECTS_WITH_COVARIANCE = "derived_object_msgs/msg/ObjectWithCovarianceArray"
+DYNAMIC_OBSTACLES = "nav2_dynamic_msgs/msg/ObstacleArray"
 
 # Hashes of the types that are sent (RIHS01, REP 2011). Hashes of the common types are the same from Humble to Lyrical,
 # because their definitions are. Humble itself has no hashes. Its rmw_zenoh writes HUMBLE_HASH instead.
@@ -35,11 +40,16 @@ HASHES = {
     DIAGNOSTICS: "RIHS01_5a8a36efb05fb25070fa0fb3810290c0e6cd4862b54a8fb975a1ee8dc55a333e",
     MARKERS: "RIHS01_86cb8800b6fb05b5eff1abd7a56f62a5641d3ae9a1c29e78e67e704f1d067dcf",
     TRANSFORMS: "RIHS01_e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087",
+    ODOMETRY: "RIHS01_3cc97dc7fb7502f8714462c526d369e35b603cfc34d946e3f2eda2766dfec6e0",
+    TRACKED_OBJECTS: "RIHS01_3559bd4e62ce8a4d96e32720c02bbe656cc090bb2b3f3f91f52a7c3ab095417a",
+    OBJECTS: "RIHS01_90aaca381d0f1793679b5397bd2cd37a9e83cd980af5f8abb516d7b7da3b3285",
+    OBJECTS_WITH_COVARIANCE: "RIHS01_7c76c20bf64f7833c1ef862b9c2ebfd9d720049d048b1c4a8629bdb86695ddd8",
+    DYNAMIC_OBSTACLES: "RIHS01_30bef8eb1da85ccb8d8fd860be402b7710dd81b368d1622325aa617436b0cb2a",
 }
 HUMBLE_HASH = "TypeHashNotSupported"
 
-# Fields of types that rosbags does not have: of vision_msgs 4, and of ros/stixel_msgs/msg/*.msg, which have the
-# constants and comments.
+# Fields of types that rosbags does not have: of vision_msgs 4, of the packages of objects (the tests name the
+# repositories), and of ros/stixel_msgs/msg/*.msg, which have the constants and comments.
 _OWN = {
     "vision_msgs/msg/VisionClass": """
         uint16 class_id
@@ -48,6 +58,75 @@ _OWN = {
         std_msgs/Header header
         vision_msgs/VisionClass[] class_map
         float32 threshold""",
+    "autoware_perception_msgs/msg/ObjectClassification": """
+        uint8 label
+        float32 probability""",
+    "autoware_perception_msgs/msg/Shape": """
+        uint8 type
+        geometry_msgs/Polygon footprint
+        geometry_msgs/Vector3 dimensions""",
+    "autoware_perception_msgs/msg/TrackedObjectKinematics": """
+        geometry_msgs/PoseWithCovariance pose_with_covariance
+        geometry_msgs/TwistWithCovariance twist_with_covariance
+        geometry_msgs/AccelWithCovariance acceleration_with_covariance
+        uint8 orientation_availability
+        bool is_stationary""",
+    "autoware_perception_msgs/msg/TrackedObject": """
+        unique_identifier_msgs/UUID object_id
+        float32 existence_probability
+        autoware_perception_msgs/ObjectClassification[] classification
+        autoware_perception_msgs/TrackedObjectKinematics kinematics
+        autoware_perception_msgs/Shape shape""",
+    TRACKED_OBJECTS: """
+        std_msgs/Header header
+        autoware_perception_msgs/TrackedObject[] objects""",
+    "derived_object_msgs/msg/Object": """
+        std_msgs/Header header
+        uint32 id
+        uint8 detection_level
+        bool object_classified
+        geometry_msgs/Pose pose
+        geometry_msgs/Twist twist
+        geometry_msgs/Accel accel
+        geometry_msgs/Polygon polygon
+        shape_msgs/SolidPrimitive shape
+        uint8 classification
+        uint8 classification_certainty
+        uint32 classification_age""",
+    OBJECTS: """
+        std_msgs/Header header
+        derived_object_msgs/Object[] objects""",
+    "derived_object_msgs/msg/SolidPrimitiveWithCovariance": """
+        uint8 type
+        float64[] dimensions
+        float64[] covariance""",
+    "derived_object_msgs/msg/ObjectWithCovariance": """
+        std_msgs/Header header
+        uint32 id
+        uint8 detection_level
+        bool object_classified
+        geometry_msgs/PoseWithCovariance pose
+        geometry_msgs/TwistWithCovariance twist
+        geometry_msgs/AccelWithCovariance accel
+        geometry_msgs/Polygon polygon
+        derived_object_msgs/SolidPrimitiveWithCovariance shape
+        uint8 classification
+        uint8 classification_certainty
+        uint32 classification_age""",
+    OBJECTS_WITH_COVARIANCE: """
+        std_msgs/Header header
+        derived_object_msgs/ObjectWithCovariance[] objects""",
+    "nav2_dynamic_msgs/msg/Obstacle": """
+        unique_identifier_msgs/UUID uuid
+        float32 score
+        geometry_msgs/Point position
+        geometry_msgs/Vector3 velocity
+        geometry_msgs/Vector3 size
+        float64[9] position_covariance
+        float64[9] velocity_covariance""",
+    DYNAMIC_OBSTACLES: """
+        std_msgs/Header header
+        nav2_dynamic_msgs/Obstacle[] obstacles""",
     "stixel_msgs/msg/Road": """
         uint8 origin
         uint32 age

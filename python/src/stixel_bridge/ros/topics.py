@@ -17,7 +17,7 @@ from stixel._classes import labels_of, names_in
 
 from ..fail import CONFIG, Fail, SinkError
 from ..options import Option
-from . import frames, health, images, markers, obstacles, stixels, store
+from . import frames, health, images, markers, objects, obstacles, odometry, stixels, store
 from .store import HUMBLE_HASH, definition, type_hash
 
 if TYPE_CHECKING:
@@ -48,12 +48,24 @@ def _sensor(name: str, kind: str) -> Topic:
     return Topic(name, kind, False, False, 5)  # the QoS profile "sensor data"
 
 
+def _tracks(name: str, kind: str) -> Topic:
+    return Topic(name, kind, True, False, 5)  # reliable, since the readers of these types ask for that
+
+
+_OBJECTS = {  # by the names that the option objects has
+    "autoware": _tracks("tracked_objects", store.TRACKED_OBJECTS),
+    "derived": _tracks("objects", store.OBJECTS),
+    "derived_covariance": _tracks("objects_with_covariance", store.OBJECTS_WITH_COVARIANCE),
+    "nav2": _tracks("dynamic_obstacles", store.DYNAMIC_OBSTACLES),
+}
 _TOPICS = [  # the order is that of sending
     Topic("/tf", store.TRANSFORMS, True, False, 100),  # QoS of tf2_ros; sent before the messages that use its frames
     _sensor("scan", store.LASER_SCAN),
     _sensor("obstacles", store.POINT_CLOUD),
     _sensor("ground", store.POINT_CLOUD),
     _sensor("stixels", store.STIXEL_FRAME),
+    Topic("odometry", store.ODOMETRY, True, False, 10),  # reliable, as nav2 asks for
+    *_OBJECTS.values(),
     _sensor("left/camera_info", store.CAMERA_INFO),
     _sensor("right/camera_info", store.CAMERA_INFO),
     _sensor("left/image_rect", store.IMAGE),
@@ -74,13 +86,19 @@ _PLANES = {
 DEMAND: FrozenSet[str] = frozenset(_PLANES) | {"markers"}
 #: topics of a rig; they are in the vehicle's frame
 RIG = frozenset(["scan", "obstacles", "ground"])
+_NAMES = tuple(topic.name for topic in _TOPICS if topic not in _OBJECTS.values())
 STEPS_MOST = 65536  # limit of libstixel's points
 _AS = ("free", "obstacle", "unseen")
 
 OPTIONS: Sequence[Option] = [
-    Option("topics", "list", [topic.name for topic in _TOPICS], "topics that the sink offers", choices=tuple(
-        topic.name for topic in _TOPICS)),
+    Option("topics", "list", list(_NAMES), "topics that the sink offers", choices=_NAMES),
+    Option("objects", "list", [], "messages of objects that move: topics tracked_objects (autoware_perception_msgs), "
+           "objects and objects_with_covariance (derived_object_msgs), dynamic_obstacles (nav2_dynamic_msgs)",
+           choices=tuple(_OBJECTS)),
     Option("base_frame", "text", "base_link", "frame of the vehicle that carries the cameras"),
+    Option("odom_frame", "text", "odom", "frame in which odometry has the pose of base_frame"),
+    Option("odometry_tf", "name", None, "instance whose odometry is sent in /tf, too, as the transform from odom_frame "
+           "to base_frame; default: none, as another node may send this transform"),
     Option("scan_height_min_m", "number", None, "scan: things that reach higher above the road are obstacles; "
            "default: vehicle.step_m of the instance", -10, 100, unit="m"),
     Option("scan_height_max_m", "number", None, "scan: things that begin lower above the road are obstacles; default: "
@@ -119,6 +137,9 @@ _Maker = Callable[["Work", frames.Names, Mapping[str, Any]], _Made]
 
 def _transforms(work: Work, names: frames.Names, options: Mapping[str, Any]) -> _Made:
     found = frames.measured(work.instance, names.base, work.frame)
+    if options["odometry_tf"] == work.instance.name:
+        base = odometry.of_base(work, names, options["odom_frame"])
+        found += [base] if base is not None else []
     return frames.message(found) if found else None
 
 
@@ -127,6 +148,11 @@ _MAKERS: Dict[str, _Maker] = {
     "obstacles": lambda work, names, options: obstacles.obstacle_cloud(work.frame, names, options),
     "ground": lambda work, names, options: obstacles.ground_cloud(work.frame, names, options),
     "stixels": lambda work, names, options: stixels.stixel_frame(work.frame, names),
+    "odometry": lambda work, names, options: odometry.odometry(work, names, options["odom_frame"]),
+    "tracked_objects": lambda work, names, options: objects.tracked_objects(work, names),
+    "objects": lambda work, names, options: objects.derived_objects(work, names, False),
+    "objects_with_covariance": lambda work, names, options: objects.derived_objects(work, names, True),
+    "dynamic_obstacles": lambda work, names, options: objects.dynamic_obstacles(work, names),
     "left/camera_info": lambda work, names, options: images.camera_info(work.frame, names, False),
     "right/camera_info": lambda work, names, options: images.camera_info(work.frame, names, True),
     "left/image_rect": lambda work, names, options: images.image(work.frame, names, False),
@@ -152,6 +178,17 @@ def full_name(topic: Topic, instance: Instance) -> str:
     return topic.name if topic.name.startswith("/") else "/%s/%s" % (namespace(instance.name), topic.name)
 
 
+def _check_odometry(options: Mapping[str, Any], instances: Sequence[Instance]) -> None:
+    """Checks the options of the odometry. Raises Fail."""
+    if options["odom_frame"] == options["base_frame"]:
+        raise Fail(CONFIG, "odom_frame and base_frame are both '%s'" % options["odom_frame"])
+    name = options["odometry_tf"]
+    if name is not None and name not in [i.name for i in instances if not frames.is_rig(i)]:
+        raise Fail(CONFIG, "odometry_tf = %s: the sink has no such instance (a rig has no odometry)" % name)
+    if name is not None and "/tf" not in options["topics"]:
+        raise Fail(CONFIG, "odometry_tf = %s needs /tf among the topics" % name)
+
+
 def check(options: Mapping[str, Any], instances: Sequence[Instance]) -> None:
     """Checks whether options and instances are consistent. Raises Fail."""
     for what in ("height", "range"):
@@ -166,13 +203,14 @@ def check(options: Mapping[str, Any], instances: Sequence[Instance]) -> None:
         step, reach = options[what + "_step_m"], options[what + "_range_m"]
         if step and reach / step > STEPS_MOST:
             raise Fail(CONFIG, "%s_range_m = %g has more than %d steps of %g m" % (what, reach, STEPS_MOST, step))
+    _check_odometry(options, instances)
     seen: Dict[str, str] = {}
     for instance in instances:
         other = seen.setdefault(namespace(instance.name), instance.name)
         if other != instance.name:
             raise Fail(CONFIG, "instances %s and %s both have topics below /%s: names in ROS have letters, digits and "
                        "_ alone" % (other, instance.name, namespace(instance.name)))
-        for frame_id in frames.names(instance, options["base_frame"]):
+        for frame_id in (*frames.names(instance, options["base_frame"]), options["odom_frame"]):
             if not _FRAME_ID.fullmatch(frame_id):
                 raise Fail(CONFIG, "'%s' is no frame id: 1 to 128 printable characters without space, no slash in front"
                            % "".join(c if c.isprintable() else "?" for c in frame_id))
@@ -181,7 +219,8 @@ def check(options: Mapping[str, Any], instances: Sequence[Instance]) -> None:
 def topics(options: Mapping[str, Any], instance: Optional[Instance] = None) -> List[Topic]:
     """Returns the offered topics of an instance, or of any camera. Compressed images need Pillow."""
     rig = instance is not None and frames.is_rig(instance)
-    return [topic for topic in _TOPICS if topic.name in options["topics"] and (not rig or topic.name in RIG) and (
+    names = {*options["topics"], *(_OBJECTS[kind].name for kind in options["objects"])}
+    return [topic for topic in _TOPICS if topic.name in names and (not rig or topic.name in RIG) and (
         images.HAS_JPEG or topic.type != store.COMPRESSED_IMAGE)]
 
 
@@ -209,7 +248,8 @@ def of_frame(work: Work, options: Mapping[str, Any], wanted: AbstractSet[str],
 
     A topic has no message if the frame lacks its image or the camera model. scan, obstacles, ground, markers and /tf
     also need a road, because they use the frame PREFIX_road, which has no place without one. scan, obstacles and
-    ground have no message if the frame's images show nothing (stixel.FrameFlag.BLIND).
+    ground have no message if the frame's images show nothing (stixel.FrameFlag.BLIND). odometry and the topics of
+    objects have none if the motion of the camera is not known.
 
     failed: called when the message of a topic cannot be made; the topic then has no message.
     """
