@@ -46,11 +46,12 @@ class Segment:
         return json.loads(answer) if answer else None
 
     def until(self, test, what):
-        """Waits for a state of the program. Returns it."""
+        """Waits for a state of the program. Returns it, or None: the program has ended."""
         def found():
             s = self.status()
             return s if s and test(s) else None
-        return until(lambda: self.process.poll() is not None or found(), 30, "%s: %s" % (what, self.text())) and found()
+        state = until(lambda: self.process.poll() is not None or found(), 30, "%s: %s" % (what, self.text()))
+        return None if state is True else state
 
     def text(self):
         self.log.seek(0)
