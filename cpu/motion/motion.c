@@ -531,8 +531,7 @@ static void run_groups(void *arg, const struct sx_motion_pair *pair, const struc
 {
 	struct sx_cpu_motion *m = arg;
 
-	sx_must(m->frame.pair, ==, pair);
-	sx_must(m->frame.now, ==, now);
+	sx_must(m->frame.pair == pair && m->frame.now == now, ==, true);
 	measure_groups(m, flows, work, velocities);
 }
 
