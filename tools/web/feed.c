@@ -205,8 +205,11 @@ static int take_one(struct web_feed *feed, struct stixel_reader *reader, unsigne
 	r = stixel_wait(reader, WAIT_MS);
 	if (r > 0)
 		r = stixel_latest(reader, &frame);
-	if (r > 0)
+	if (r > 0) {
+		/* first, so that a viewer that comes now does not learn that the publisher before has ended */
+		feed_tell(feed, reader, 0);
 		publish(feed, frame, wants);
+	}
 	return r == -EINTR || r == -EBADMSG ? 0 : r;
 }
 
