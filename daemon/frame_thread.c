@@ -246,8 +246,8 @@ static uint32_t base_id(const struct sx_pipeline *p, struct sx_shared_chain *cha
 }
 
 /*
- * Returns the objects of a frame and its records of motion. stixels: the stixels of the published frame, whose
- * disparities may have an offset that those of the engine lack.
+ * Returns the objects and the records of motion of a frame. stixels: those of the published frame. With
+ * motion.range_offset = apply their disparities differ from the engine's by the offset.
  */
 static struct sx_frame_motion motion_of(struct sx_pipeline *p, const struct sx_frame_in_flight *f,
 					const struct sx_result *result, const struct stixel *stixels)

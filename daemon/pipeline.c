@@ -82,7 +82,7 @@ size_t sx_pipeline_frame_bytes(const struct sx_pipeline *p, const struct sx_stix
 	const uint32_t per_column = most < rows ? most : rows;
 
 	sx_must(rows, >, 0);
-	/* with room for motion even while it is off: motion.mode changes live */
+	/* The ring has room for motion even while motion.mode is off, because the key changes live. */
 	return sx_frame_bytes_most(columns, columns * per_column, images_bytes(p));
 }
 

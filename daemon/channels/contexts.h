@@ -57,9 +57,9 @@ struct sx_contexts {
 	struct sx_contexts_plan plan;
 	struct sx_shared_chain *chain; /* NULL: motion.mode is off */
 	/* Memory in which the frame thread writes parts of a frame. NULL: no frame has the part. */
-	struct stixel_motion *records;	 /* one for each stixel; there with a chain */
-	struct sx_object_table *objects; /* there with motion.mode = filter */
-	struct stixel *corrected;	 /* stixels; there with a chain and motion.range_offset = apply */
+	struct stixel_motion *records;	 /* Each stixel has one. Frames have them with a chain. */
+	struct sx_object_table *objects; /* Frames have it with motion.mode = filter. */
+	struct stixel *corrected;	 /* Frames have these stixels with motion.range_offset = apply. */
 	struct sx_rectify_map map[2];	 /* rectification of offered pairs; zeroed: none */
 	struct sx_road_unit unit;	 /* frame thread's: check of the baseline's unit */
 	uint64_t first; /* number of their first frame; frame thread's until the old contexts are returned */

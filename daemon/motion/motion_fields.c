@@ -40,7 +40,7 @@ void sx_motion_fill_header(struct stixel_frame_header *h, const struct sx_motion
 
 uint8_t sx_motion_sigma_code(double sigma)
 {
-	unsigned low = 1, high = UINT8_MAX; /* a greater code stands for a greater sigma */
+	unsigned low = 1, high = UINT8_MAX; /* Codes grow with their sigma. */
 
 	if (!(stixel_sigma_m_s(UINT8_MAX) >= sigma))
 		return 0;

@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/* What comes next in a frame: a pass of the search, the groups, or nothing. */
+/* The next step of a frame: a pass of the search, the groups, or nothing. */
 enum { MOTION_NOTHING, MOTION_EXPECTED, MOTION_VOTED, MOTION_AGAIN, MOTION_GROUP };
 
 #define MOTION_SUM_WORDS (sizeof(struct sx_motion_sums) / sizeof(int64_t))

@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 NOT_MEASURED = 1e6  # variance of what is not measured, in m, m/s, rad and their squares
-DEPTH_M = 0.2  # of a box: the camera sees its front alone
-ROW_SIGMA_PX = 1.0  # of the lowest row of an object
+DEPTH_M = 0.2  # A box has this depth, because the camera sees the front of an object alone.
+ROW_SIGMA_PX = 1.0  # The lowest row of an object has this standard deviation.
 # probabilities that an object is real: of one that moves and is seen in this frame, is not seen, or stands
 EXISTS, EXISTS_UNSEEN, EXISTS_STANDING = 0.9, 0.5, 0.2
 ACCELERATION = 3.0  # m/s^2: an object keeps its velocity but for this standard deviation (docs/develop/motion.md)
-_SPACE = uuid.UUID("6e8c53d4-1c5b-5b0e-9d6e-0f6a2f1d7c11")  # of the identities of objects
+_SPACE = uuid.UUID("6e8c53d4-1c5b-5b0e-9d6e-0f6a2f1d7c11")  # UUIDs of objects are made from this name space.
 
 # constants of the messages
-_SIGN_UNKNOWN, _UNAVAILABLE, _BOUNDING_BOX = 1, 0, 0  # of autoware_perception_msgs
-_TRACKED, _BOX = 1, 1  # of derived_object_msgs and shape_msgs
+_SIGN_UNKNOWN, _UNAVAILABLE, _BOUNDING_BOX = 1, 0, 0  # autoware_perception_msgs defines these.
+_TRACKED, _BOX = 1, 1  # derived_object_msgs and shape_msgs define these.
 
 # classes by their usual names: labels of autoware_perception_msgs, and of derived_object_msgs
 _PEDESTRIAN, _BICYCLE, _MOTORCYCLE, _CAR, _ANIMAL, _TRAILER = (7, 4), (6, 5), (5, 8), (1, 6), (8, 0), (4, 9)
@@ -111,14 +111,15 @@ def _classes(frame: Frame, index: int, of: NDArray[np.intp]) -> List[Tuple[Tuple
 def _thing(frame: Frame, index: int, o: Any, of: NDArray[np.intp]) -> Thing:
     road, turn = frame.road, frame.road.turn()
     x, y, z, height = (float(o[name]) for name in ("x", "y", "z", "height"))
-    slope = y / z  # its lowest row stays, whatever its distance is
+    slope = y / z  # An object keeps its lowest row whatever its distance is.
     pxz, pzz = float(o["pxz"]), float(o["pzz"])
     row = z / frame.camera.fy * ROW_SIGMA_PX
     place_covariance = np.array([[float(o["pxx"]), slope * pxz, pxz],
                                  [slope * pxz, slope * slope * pzz + row * row, slope * pzz],
                                  [pxz, slope * pzz, pzz]])
     up = turn[2]
-    level = turn @ np.array([[1.0, 0.0], [-up[0] / up[1], -up[2] / up[1]], [0.0, 1.0]])  # it moves along the road
+    # An object moves along the road.
+    level = turn @ np.array([[1.0, 0.0], [-up[0] / up[1], -up[2] / up[1]], [0.0, 1.0]])
     sxz = float(o["sxz"])
     velocity_covariance = level @ np.array([[float(o["sxx"]), sxz], [sxz, float(o["szz"])]]) @ level.T
     velocity_covariance[2, 2] = NOT_MEASURED
