@@ -278,9 +278,10 @@ def user_data(qos):
 def main():
     node = Node(int(sys.argv[1]))
     say(event="ready")
+    commands = open(0, "rb", buffering=0)  # select() does not see a command in a buffer
     while True:
-        if select.select([sys.stdin], [], [], 0.02)[0]:
-            line = sys.stdin.readline()
+        if select.select([commands], [], [], 0.02)[0]:
+            line = commands.readline()
             if not line:
                 return
             node.obey(json.loads(line))
